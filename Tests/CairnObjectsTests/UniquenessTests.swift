@@ -176,6 +176,9 @@ struct UniquenessTests {
         }
         let context = stack.context(.mergeByPropertyObjectTrump)
         let truck = context.make("Truck", ["numberPlate": "X", "maker": "M", "permit": "P"])
+        // What a sports car cannot have would be lost.
+        #expect(storeError { try context.save() }?.code == .constraintConflict)
+        truck["permit"] = nil
         try context.save()
         let rows = try stack.context().all("Car")
         #expect(rows.count == 1 && rows[0].objectID == truck.absorbedInto)
@@ -271,8 +274,9 @@ struct UniquenessTests {
         let (_, _, ambiguous) = attempt(.mergeByPropertyObjectTrump)
         #expect(ambiguous?.code == .constraintConflict)
         for kind in [MergePolicyKind.mergeByPropertyStoreTrump, .rollback] {
-            let (_, dropped, error) = attempt(kind)
-            #expect(error == nil && dropped.isDeleted)
+            // The car has no racing number, which would be lost.
+            let (_, kept, error) = attempt(kind)
+            #expect(error?.code == .constraintConflict && !kept.isDeleted)
             #expect(try stack.context().count("Car") == 2)
         }
         let (_, winner, error) = attempt(.overwrite)

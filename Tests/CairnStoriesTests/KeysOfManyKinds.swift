@@ -35,10 +35,11 @@ final class Customer: Contact {
 @Entity
 final class Supplier: Contact {
     var email: String?
+    var taxNumber: String?
 }
 // KeysOfManyKinds 3 ends
 
-// KeysOfManyKinds 5 begins
+// KeysOfManyKinds 6 begins
 @Entity
 final class Login: ManagedObject {
     // Of the logins in use no two of a club have one name, however it is written; those without a club are of one, too.
@@ -48,7 +49,7 @@ final class Login: ManagedObject {
     var name: String?
     var deletedAt: Date?
 }
-// KeysOfManyKinds 5 ends
+// KeysOfManyKinds 6 ends
 
 @Suite("Keys of many kinds")
 struct KeysOfManyKinds {
@@ -121,6 +122,30 @@ struct KeysOfManyKinds {
             second.email = "ann@example.org"
             #expect(try violated(context) == [["email"]])
             #expect(try context.count(for: FetchRequest<Contact>()) == 2)
+            // KeysOfManyKinds 5 begins
+            supplier.uuid = UUID()
+            try context.save()
+
+            context.mergePolicy = .mergeByPropertyObjectTrump
+            let other = context.insert(Supplier.self)
+            other.uuid = uuid  // that of the customer
+            other.taxNumber = "DE 123"
+            // save() throws: a customer has no tax number.
+            // KeysOfManyKinds 5 pauses
+            #expect {
+                try context.save()
+            } throws: { error in
+                let text = (error as? StoreError)?.fullDescription ?? ""
+                return ["Supplier", "Customer", "taxNumber", "uuid"].allSatisfy(text.contains)
+            }
+            // KeysOfManyKinds 5 goes on
+
+            // The supplier takes the place of the customer.
+            context.mergePolicy = .overwrite
+            try context.save()
+            // KeysOfManyKinds 5 ends
+            #expect(try context.count(for: FetchRequest<Customer>()) == 0)
+            #expect(try context.count(for: FetchRequest<Supplier>()) == 2)
         }
     }
 
@@ -128,7 +153,7 @@ struct KeysOfManyKinds {
     func logins() async throws {
         let container = try PersistentContainer(inMemoryFor: Login.self)
         try await container.performBackgroundTask { context in
-            // KeysOfManyKinds 6 begins
+            // KeysOfManyKinds 7 begins
             let first = context.insert(Login.self)
             first.name = "Ann"
             try context.save()
@@ -136,10 +161,10 @@ struct KeysOfManyKinds {
             let second = context.insert(Login.self)
             second.name = "ANN"
             // save() throws.
-            // KeysOfManyKinds 6 ends
+            // KeysOfManyKinds 7 ends
             #expect(try violated(context) == [["club", "name"]])
             do {
-                // KeysOfManyKinds 7 begins
+                // KeysOfManyKinds 8 begins
                 // Marked as deleted, the first one takes no part any more.
                 first.deletedAt = Date()
                 let second = context.insert(Login.self)
@@ -149,16 +174,16 @@ struct KeysOfManyKinds {
                 // And as it comes back its name is taken.
                 first.deletedAt = nil
                 // save() throws.
-                // KeysOfManyKinds 7 ends
+                // KeysOfManyKinds 8 ends
                 #expect(try violated(context) == [["club", "name"]])
             }
-            // KeysOfManyKinds 8 begins
+            // KeysOfManyKinds 9 begins
             let found = FetchRequest<Login>(
                 predicate: try PredicateNode(
                     format: "club == nil AND name ==[c] 'ann' AND deletedAt == nil"))
             let access = try context.explain(found).access
             // unique index (club, name: where deletedAt == NULL, nil is a value, without regard to case)
-            // KeysOfManyKinds 8 ends
+            // KeysOfManyKinds 9 ends
             #expect(
                 access
                     == "unique index (club, name: where deletedAt == NULL, nil is a value, without regard to case)"

@@ -1,4 +1,5 @@
-// Rows of a batch that are about an object of a descendant of its entity, by a key that both have.
+// Rows of a batch that are about an object of another entity of the family, by a key that both have: it takes what they name, if
+// its entity has all of that. See `ConflictRules+Entities`.
 
 import CairnModel
 import CairnStore
@@ -9,24 +10,27 @@ extension BatchInserter {
         _ stored: Int, _ number: UInt32, _ constraint: Int, _ row: Int, of batch: ColumnBatch,
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        guard builder.catalog.family(of: entityIndex).contains(stored) else {
-            refuse(
-                row: firstRow + row, room.probes.constraints[constraint].index, number,
-                "the key belongs to an object of the entity \(builder.catalog.entities[stored].name)",
+        let schema = builder.catalog.schema
+        let shared = ConflictRules.sharedColumns(
+            schema.entities[entityIndex], schema.entities[stored], in: schema)
+        if let property = named(row, of: batch, besides: shared, schema.entities[stored], schema) {
+            refuseLoss(
+                of: property, row, room.probes.constraints[constraint].index, number, stored,
                 &builder)
             result.skippedCount += 1
             note(.skipped, nil)
             return
         }
+        if let restating, restating.leftOut.contains(number) { return leaveOut() }
         guard let old = try builder.storedRow(entity: stored, number: number) else { return }
         if room.merges {
             // What becomes of an object the rules of its own entity say.
             try merge(
-                row, of: batch, number, with: .values(old.values),
+                row, of: batch, number, with: .values(old.values, shared: shared.count),
                 room.merged(of: stored))
         }
         var values = old.values
-        for column in entity.columns.indices {
+        for column in shared {
             let isUntouched = batch.columns[column].states[row] == ColumnBuffer.State.untouched
             if isUntouched && keeps(column) || room.derived.contains(column) { continue }
             values[column] = value(column, row, of: batch)
@@ -44,6 +48,10 @@ extension BatchInserter {
         // Keys are looked up among the rows of the batch too, which must have their bytes for that.
         try close(&builder)
         if links != nil { try noteSource(number, &builder) }
+        if builder.isYoung(old.handle) { restating?.rewritten.insert(number) }
+        if let restating, changesKeys(of: stored, from: old.values, to: values, builder.catalog) {
+            restating.rekeyed.insert(number)
+        }
         let taken = try builder.taken(entity: stored, number: number, old: old, values: values)
         let new = builder.replace(entity: stored, number: number, old: old, values: values)
         try builder.write([new], entity: stored)
@@ -52,6 +60,57 @@ extension BatchInserter {
         }
         result.updatedCount += 1
         note(.updated, number)
+    }
+
+    /// Whether a key of an object may be another one under other values.
+    private func changesKeys(
+        of stored: Int, from old: [Value], to new: [Value], _ catalog: Catalog
+    ) -> Bool {
+        catalog.entities[stored].uniques.contains { unique in
+            catalog.uniques[unique].form.watched.contains { old[$0] != new[$0] }
+        }
+    }
+
+    /// A property that a row names a value of and that an object of another entity cannot have; nil if there is none.
+    private func named(
+        _ row: Int, of batch: ColumnBatch, besides shared: Range<Int>, _ other: SchemaEntity,
+        _ schema: Schema
+    ) -> String? {
+        if other.isKind(of: batch.entity) { return nil }
+        for column in batch.entity.columns.indices.dropFirst(shared.count) {
+            let isNamed =
+                batch.columns[column].states[row] != ColumnBuffer.State.untouched
+                && !batch.columns[column].isNil(row: row)
+            let awaits = links?.wait(row, column)?.open.wanted != nil
+            if isNamed || awaits { return batch.entity.columns[column].name }
+        }
+        for list in batch.lists.pointee.all where list.row == row && !list.targets.targets.isEmpty {
+            let relationship = batch.entity.relationships[list.relationship]
+            if other.isKind(of: schema.entities[relationship.declaringEntity]) { continue }
+            return relationship.description.name
+        }
+        return nil
+    }
+
+    /// Refuses a row that names what the object with its key cannot have.
+    private mutating func refuseLoss(
+        of property: String, _ row: Int, _ unique: Int, _ number: UInt32, _ stored: Int,
+        _ builder: inout CommitBuilder
+    ) {
+        refusedCount += 1
+        guard refused.count < 100 else { return }
+        let definition = builder.catalog.uniques[unique]
+        let values = try? builder.storedRow(entity: stored, number: number)?.values
+        let schema = builder.catalog.schema
+        refused.append(
+            UnlikeObjects(
+                given: .init(nil, schema.entities[entityIndex]),
+                kept: .init(identity.id(UInt64(number), entity: stored), schema.entities[stored]),
+                constraint: definition.names,
+                values: values.map { values in definition.columns.map { values[$0] } } ?? []
+            ).error(
+                .property(property), advice: "give the row another key, or delete the object",
+                row: firstRow + row))
     }
 
     /// The value of a cell of an attribute or a relationship.

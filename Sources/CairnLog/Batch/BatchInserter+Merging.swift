@@ -27,8 +27,8 @@ extension BatchInserter {
         case stored(BlockView, slot: Int)
         /// A row of the open block.
         case staged(Int)
-        /// One of a descendant, by its columns.
-        case values([Value])
+        /// One of another entity, by its columns, of which the first ones are the row's too.
+        case values([Value], shared: Int)
     }
 
     /// Makes of a row what its object is to be.
@@ -100,7 +100,7 @@ extension BatchInserter {
                 return try StoredObjects.value(cells, slot, type, view.block)
             }
         case .staged(let row): return value(column, row, of: batch)
-        case .values(let values): return values[column]
+        case .values(let values, _): return values[column]
         }
     }
 
@@ -112,7 +112,7 @@ extension BatchInserter {
         return switch kept {
         case .stored(let view, let slot): view.cells[column].isNil(slot)
         case .staged(let row): !batch.columns[column].hasValue(row)
-        case .values(let values): values[column].isNull
+        case .values(let values, _): values[column].isNull
         }
     }
 
@@ -124,8 +124,10 @@ extension BatchInserter {
         _ number: UInt32, than kept: Kept
     ) throws(StoreError) -> Bool {
         if let order {
-            // A column of a descendant's own is none of the row's.
-            let given = order < entity.columns.count ? value(order, row, of: batch) : .null
+            // A column of another entity's own is none of the row's.
+            var shared = entity.columns.count
+            if case .values(_, let count) = kept { shared = count }
+            let given = order < shared ? value(order, row, of: batch) : .null
             let result = SortingOrder.compare(given, try value(order, of: batch, kept))
             if result != 0 { return result > 0 }
         }

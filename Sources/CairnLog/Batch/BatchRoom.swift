@@ -47,12 +47,14 @@ struct BatchRoom: ~Copyable {
     /// By merged property: whether that of the row is the newer one.
     var isNewer: [Bool] = []
 
-    /// The properties that the rules of a descendant merge, of the columns that a row has.
-    mutating func merged(of descendant: Int) -> [MergedProperty] {
-        if let known = mergedOfOthers[descendant] { return known }
-        let properties = MergedProperty.all(
-            of: descendant, catalog, columns: catalog.entities[entity].columns.count)
-        mergedOfOthers[descendant] = properties
+    /// The properties that the rules of another entity merge, of the columns that a row shares with it.
+    mutating func merged(of other: Int) -> [MergedProperty] {
+        if let known = mergedOfOthers[other] { return known }
+        let schema = catalog.schema
+        let shared = ConflictRules.sharedColumns(
+            schema.entities[entity], schema.entities[other], in: schema)
+        let properties = MergedProperty.all(of: other, catalog, columns: shared.count)
+        mergedOfOthers[other] = properties
         return properties
     }
 

@@ -59,9 +59,13 @@ extension SavePlanner {
                     && rows[index].kind == .deleted
                 return isKept ? .objectID(id) : .null
             }
-            let fits = isDestination(rows[index].entity, ofColumn: column, rows[row].entity)
-            guard fits || rows[index].id != id else { throw wrongTarget(row, column) }
-            return fits ? .objectID(permanentID(of: index)) : .null
+            guard isDestination(rows[index].entity, ofColumn: column, rows[row].entity) else {
+                guard let target = workingIndex(of: id), target != index else {
+                    throw wrongTarget(row, column)
+                }
+                throw lostReference(to: target, column, of: rows[row].entity)
+            }
+            return .objectID(permanentID(of: index))
         }
         guard !id.isTemporary, id.store == identity.identifier,
             let tree = catalog.entities[rows[row].entity].columns[column].target,
@@ -75,6 +79,12 @@ extension SavePlanner {
             throw wrongTarget(row, column)
         }
         return .objectID(id)
+    }
+
+    private func lostReference(to target: Int, _ column: Int, of entity: Int) -> StoreError {
+        let description = catalog.entities[entity]
+        return lostReference(
+            to: target, entity: description.name, key: description.columns[column].name)
     }
 
     private func wrongTarget(_ row: Int, _ column: Int) -> StoreError {
@@ -272,14 +282,13 @@ extension SavePlanner {
                         case .objectID(let id) = rows[other].values[reference.column],
                         id.reference == UInt64(rows[index].number)
                     else { continue }
-                    var end = replacement
                     if case .objectID = replacement, let survivor = survivor(of: rows[index].id),
                         !isDestination(
                             rows[survivor].entity, ofColumn: reference.column, rows[other].entity)
                     {
-                        end = .null
+                        throw lostReference(to: index, reference.column, of: rows[other].entity)
                     }
-                    rows[other].values[reference.column] = end
+                    rows[other].values[reference.column] = replacement
                     rows[other].assigned.insert(reference.column)
                     rows[other].isMerged = true
                 }
@@ -382,14 +391,7 @@ extension SavePlanner {
                         entity: reference.entity, source: ends.0, destination: ends.1)
                     guard plan.removed.insert(old).inserted else { continue }
                     plan.removals.append((reference.entity, number))
-                    if let source = end(number: ends.0, column: 0, old.entity, &builder),
-                        let destination = end(number: ends.1, column: 1, old.entity, &builder)
-                    {
-                        try add(
-                            PairKey(
-                                entity: old.entity, source: source, destination: destination),
-                            &plan, &builder)
-                    }
+                    if let pair = try mapped(old, &builder) { try add(pair, &plan, &builder) }
                 }
             }
         }
@@ -402,13 +404,41 @@ extension SavePlanner {
         guard let one = try number(of: change.source, column: 0, entity),
             let other = try number(of: change.destination, column: 1, entity)
         else { return nil }
-        guard mapsSurvivors else {
-            return PairKey(entity: entity, source: one, destination: other)
+        let pair = PairKey(entity: entity, source: one, destination: other)
+        return mapsSurvivors ? try mapped(pair, &builder) : pair
+    }
+
+    /// A pair between the objects that its ends lead to after the save; nil if one of them is not there.
+    private func mapped(_ pair: PairKey, _ builder: inout CommitBuilder) throws(StoreError)
+        -> PairKey?
+    {
+        let source = end(number: pair.source, column: 0, pair.entity, &builder)
+        let destination = end(number: pair.destination, column: 1, pair.entity, &builder)
+        if let source, let destination {
+            return PairKey(entity: pair.entity, source: source, destination: destination)
         }
-        guard let source = end(number: one, column: 0, entity, &builder),
-            let destination = end(number: other, column: 1, entity, &builder)
+        // With an object that goes its pairs go, but not with one that stays as another one.
+        let lostSource = source == nil ? lostEnd(pair.source, column: 0, pair.entity) : nil
+        let lostDestination =
+            destination == nil ? lostEnd(pair.destination, column: 1, pair.entity) : nil
+        guard let target = lostDestination ?? lostSource,
+            source != nil || lostSource != nil, destination != nil || lostDestination != nil
         else { return nil }
-        return PairKey(entity: entity, source: source, destination: destination)
+        let pairs = pairs(pair.entity)
+        let owner = catalog.schema.entities[pairs.source]
+        throw lostReference(
+            to: target, entity: owner.name,
+            key: owner.relationships[pairs.sourceRelationship].description.name)
+    }
+
+    /// The working row of a pair's end that was merged into an object which may not have the pair; nil if it is none.
+    private func lostEnd(_ number: UInt32, column: Int, _ entity: Int) -> Int? {
+        guard let tree = catalog.entities[entity].columns[column].target,
+            let target = workingIndex(tree: tree, number: number)
+        else { return nil }
+        var index = target
+        while case .absorbed(let next) = rows[index].fate { index = next }
+        return index != target && rows[index].fate == .live ? target : nil
     }
 
     /// The number of an end of a pair, as the request names it.

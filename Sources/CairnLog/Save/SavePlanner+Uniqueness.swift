@@ -151,8 +151,9 @@ extension SavePlanner {
             func violation(_ stored: Row?, _ objects: [Int]) -> SaveConflict {
                 .constraint(
                     ConstraintViolation(
-                        entity: unique.entity, constraint: unique.names, values: values,
-                        stored: stored, objects: objects.map { rows[$0].id },
+                        entity: unique.entity, entityName: catalog.entities[unique.entity].name,
+                        constraint: unique.names, values: values, stored: stored,
+                        objects: objects.map { rows[$0].id },
                         options: unique.form.rule?.rule))
             }
             if own.count > 1 { among.append(violation(nil, own)) }
@@ -183,7 +184,7 @@ extension SavePlanner {
             let new = group.members.filter { rows[$0].kind == .inserted && rows[$0].fate == .live }
             guard let survivor = new.first else { continue }
             for other in new.dropFirst() {
-                try fold(other, into: survivor, &builder)
+                try fold(other, into: survivor, group.unique, &builder)
                 hasFolded = true
             }
         }
@@ -204,7 +205,7 @@ extension SavePlanner {
                 guard first < position, rows[other].fate == .live,
                     sharesKey(row, other, group.unique)
                 else { continue }
-                try step(row, other, groupsOfRow[other] ?? [], &builder)
+                try step(row, other, group.unique, groupsOfRow[other] ?? [], &builder)
             }
         }
     }
@@ -220,23 +221,26 @@ extension SavePlanner {
     /// Two rows have one key: one of them becomes the other, goes back, or goes away. `groups` are those of the
     /// other row, which an updating policy needs.
     private mutating func step(
-        _ row: Int, _ other: Int, _ groups: [Group], _ builder: inout CommitBuilder
+        _ row: Int, _ other: Int, _ unique: Int, _ groups: [Group], _ builder: inout CommitBuilder
     ) throws(StoreError) {
         switch policyKind {
         case .error: preconditionFailure("the error policy resolves nothing")
         case .mergeByPropertyStoreTrump, .rollback:
             if rows[other].kind == .inserted {
+                try refuseLoss(of: other, in: row, unique)
                 absorb(other, into: row)
             } else {
                 try revert(other, &builder)
             }
         case .mergeByPropertyObjectTrump:
             try refuseSeveralRows(other, groups)
+            try refuseLoss(of: other, in: row, unique)
             let isWhole = rows[other].kind == .inserted && !request.mergesAssignedOnly
             try take(from: other, into: row, isWhole: isWhole, &builder)
             absorb(other, into: row)
         case .declared:
             try refuseSeveralRows(other, groups)
+            try refuseLoss(of: other, in: row, unique)
             try takeDeclared(from: other, into: row, &builder)
             absorb(other, into: row)
         case .overwrite:
@@ -275,9 +279,10 @@ extension SavePlanner {
     }
 
     /// Two new objects of one save: the one created first survives, in every policy.
-    private mutating func fold(_ loser: Int, into survivor: Int, _ builder: inout CommitBuilder)
-        throws(StoreError)
-    {
+    private mutating func fold(
+        _ loser: Int, into survivor: Int, _ unique: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        try refuseLoss(of: loser, in: survivor, unique)
         if policyKind == .declared {
             try takeDeclared(from: loser, into: survivor, &builder)
         } else if request.mergesAssignedOnly

@@ -47,6 +47,8 @@ struct SavePlanner {
     var displaced: [Int] = []
     /// Rows that lost their key to another one though somebody may have their ids, and that one.
     var successors: [Int: Int] = [:]
+    /// Rows that were merged into one of another entity that has not all of their properties, and the constraint that said so.
+    var unlikeMerges: [Int: Int] = [:]
     /// Whether it writes a part of what a batch does: whether mandatory properties are there is asked when all is written then, and
     /// nobody is told of rows.
     var isPartOfBatch = false
@@ -261,7 +263,8 @@ struct SavePlanner {
                 versionConflicts.append(
                     .version(
                         VersionConflict(
-                            id: object.id, entity: object.entity, base: object.base,
+                            id: object.id, entity: object.entity,
+                            entityName: catalog.entities[object.entity].name, base: object.base,
                             stored: row(of: rows[index]), isDeletion: false)))
                 continue
             }
@@ -277,7 +280,8 @@ struct SavePlanner {
                 versionConflicts.append(
                     .version(
                         VersionConflict(
-                            id: rows[index].id, entity: rows[index].entity, base: nil,
+                            id: rows[index].id, entity: rows[index].entity,
+                            entityName: catalog.entities[rows[index].entity].name, base: nil,
                             stored: row(of: rows[index]), isDeletion: true)))
             case .declared where !keepsStored(index): break
             case .mergeByPropertyObjectTrump, .overwrite: break
@@ -316,8 +320,9 @@ struct SavePlanner {
             versionConflicts.append(
                 .version(
                     VersionConflict(
-                        id: object.id, entity: object.entity, base: object.base, stored: now,
-                        isDeletion: false)))
+                        id: object.id, entity: object.entity,
+                        entityName: catalog.entities[object.entity].name, base: object.base,
+                        stored: now, isDeletion: false)))
         }
     }
 

@@ -22,7 +22,9 @@ extension ManagedObjectContext {
     /// finds the object at once; else it looks at all. Nil is a value: it finds an object that has none.
     ///
     /// Somebody else may save an object with the value before this context saves the new one. With a constraint the merge
-    /// policy decides then, as for all new objects; without one there are two.
+    /// policy decides then, as for all new objects; without one there are two. The same holds where the constraint is inherited and
+    /// an object of another entity of the family has the value: it is not found, and the save merges the new object into it only
+    /// if that loses nothing, see ``MergePolicy``.
     ///
     /// - Returns: the object, and whether it was inserted by this call.
     /// - Throws: `StoreError`: `.invalidRequest` naming the property if the path leads to no stored property, or to a value
@@ -140,7 +142,7 @@ extension ManagedObjectContext {
         throws(StoreError) -> String
     {
         if let name = T._key(for: path) { return name }
-        throw KeyTerms.wrong(entity, "\(path)", "a key is made of stored properties of the class")
+        throw KeyTerms.wrong(entity, path.words, "a key is made of stored properties of the class")
     }
 
     private func typed<T: ManagedObject>(_ object: ManagedObject) -> T {

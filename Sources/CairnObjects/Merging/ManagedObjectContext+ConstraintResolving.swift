@@ -117,6 +117,7 @@ extension ManagedObjectContext {
                 groups.append([conflict])
             }
         }
+        try UnlikeTrial.check(groups.map { ($0, members(of: $0)) }, policy, in: self)
         if policy.mergeType == .declared { try checkDeclared(groups) }
         var references = KeyReferences(self, conflicts)
         for group in groups { try fold(members(of: group), by: policy, &references) }
@@ -144,7 +145,7 @@ extension ManagedObjectContext {
     }
 
     /// Whether the object was made here: one that is stored again under its id was not.
-    private func isNew(_ object: ManagedObject) -> Bool { object.isInserted && !object.isRecreated }
+    func isNew(_ object: ManagedObject) -> Bool { object.isInserted && !object.isRecreated }
 
     /// Whether a stored object has not been given the key just now.
     private func hasKept(_ conflict: ConstraintConflict, _ object: ManagedObject) -> Bool {

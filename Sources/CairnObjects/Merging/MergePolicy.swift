@@ -30,6 +30,11 @@ public import CairnStore
 /// Of two objects with one unique key one stays, whatever a built-in policy does about their values. The id of the other one, if
 /// it was stored, or given by ``ManagedObjectContext/obtainPermanentIDs(for:)``, leads to the one that stays from then on: see
 /// ``ManagedObjectContext/redirectedObjectID(for:)``.
+///
+/// By a constraint that entities inherit, objects of different entities may have one key. An object is merged into one of another
+/// entity only if that has every property that was set on it, and if all that leads to it may lead there; else the conflict is an
+/// error that names both, whatever the policy does about values. ``overwrite`` merges nothing, and so lets the new object take the
+/// place of a stored one of any entity.
 open class MergePolicy {
     /// What the policy starts from.
     public final let mergeType: MergePolicyKind
@@ -113,7 +118,8 @@ open class MergePolicy {
     /// Resolves conflicts over uniqueness constraints, in the context.
     ///
     /// - Throws: `StoreError` with `.constraintConflict` under the error policy, and where an object
-    ///   would have to become two others, or others must point at what would be displaced.
+    ///   would have to become two others, or one of another entity that cannot keep all of it, or others must point at what would
+    ///   be displaced.
     open func resolve(constraintConflicts list: [ConstraintConflict]) throws {
         if mergeType == .error {
             throw MergePolicy.failure(

@@ -82,7 +82,9 @@ extension DictionaryDraft {
                 func violation(_ stored: Row?, _ objects: [ObjectID]) -> SaveConflict {
                     .constraint(
                         ConstraintViolation(
-                            entity: constraint.declaringEntity, constraint: constraint.names,
+                            entity: constraint.declaringEntity,
+                            entityName: schema.entities[constraint.declaringEntity].name,
+                            constraint: constraint.names,
                             values: group.values, stored: stored, objects: objects.map(requestID),
                             options: constraint.options))
                 }
@@ -109,14 +111,21 @@ extension DictionaryDraft {
         let (row, other) = (group.members[0], group.members[1])
         switch policy {
         case .mergeByPropertyStoreTrump, .rollback:
-            if created.contains(other) { absorb(other, into: row) } else { revert(other) }
+            if created.contains(other) {
+                try refuseLoss(of: other, in: row)
+                absorb(other, into: row)
+            } else {
+                revert(other)
+            }
         case .mergeByPropertyObjectTrump:
             try refuseTwoRows(other, row)
+            try refuseLoss(of: other, in: row)
             take(
                 from: other, into: row, all: created.contains(other) && !request.mergesAssignedOnly)
             absorb(other, into: row)
         case .declared:
             try refuseTwoRows(other, row)
+            try refuseLoss(of: other, in: row)
             try takeDeclared(from: other, into: row)
             absorb(other, into: row)
         case .overwrite:
@@ -127,6 +136,7 @@ extension DictionaryDraft {
     }
 
     private mutating func fold(_ loser: ObjectID, into survivor: ObjectID) throws(StoreError) {
+        try refuseLoss(of: loser, in: survivor)
         if policy == .declared {
             try takeDeclared(from: loser, into: survivor)
         } else if request.mergesAssignedOnly
@@ -148,7 +158,9 @@ extension DictionaryDraft {
                 against.append(
                     .constraint(
                         ConstraintViolation(
-                            entity: constraint.declaringEntity, constraint: constraint.names,
+                            entity: constraint.declaringEntity,
+                            entityName: schema.entities[constraint.declaringEntity].name,
+                            constraint: constraint.names,
                             values: group.values, stored: before.row(other),
                             objects: [requestID(id)], options: constraint.options)))
             }
@@ -157,6 +169,37 @@ extension DictionaryDraft {
             throw StoreError(
                 .constraintConflict, "an object has the keys of two others", conflicts: against)
         }
+    }
+
+    /// An object does not become one that cannot keep what was set on it.
+    private func refuseLoss(of loser: ObjectID, in survivor: ObjectID) throws(StoreError) {
+        guard let from = state.objects[loser], let into = state.objects[survivor] else { return }
+        let entity = schema.entities[from.entity]
+        let kept = Set(
+            commonColumns(from.entity, into.entity).map { entity.columns[$0].name })
+        for (column, description) in entity.columns.enumerated()
+        where !kept.contains(description.name) && !from.values[column].isNull {
+            if description.attribute?.derivationExpression != nil { continue }
+            let isSet =
+                if description.relationship != nil {
+                    true
+                } else if created.contains(loser) {
+                    assigned[loser]?.contains(column) ?? false
+                } else {
+                    from.values[column] != description.defaultValue
+                }
+            if isSet {
+                throw lost(
+                    entity.name, description.name, loser,
+                    schema.entities[into.entity].name)
+            }
+        }
+    }
+
+    func lost(_ entity: String, _ key: String, _ id: ObjectID, _ other: String) -> StoreError {
+        StoreError(
+            .constraintConflict, "the object cannot become one of \(other)",
+            context: .init(entity: entity, key: key, objectID: requestID(id)))
     }
 
     /// Columns that two entities have in common: those of their nearest common ancestor.

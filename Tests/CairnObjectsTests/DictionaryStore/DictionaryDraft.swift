@@ -68,7 +68,7 @@ struct DictionaryDraft {
             throw DictionaryDraft.error(conflicts)
         }
         try mapReferences()
-        applyPairs()
+        try applyPairs()
         agreeOnOneToOne()
         result.reordered = state.settleOrders(after: before, in: schema, orderChanges, policy)
         try state.derive(after: before, in: schema)
@@ -143,7 +143,8 @@ struct DictionaryDraft {
                 conflicts.append(
                     .version(
                         VersionConflict(
-                            id: object.id, entity: object.entity, base: nil,
+                            id: object.id, entity: object.entity,
+                            entityName: schema.entities[object.entity].name, base: nil,
                             stored: before.row(object.id), isDeletion: true)))
             } else if isConflict
                 && (policy == .mergeByPropertyStoreTrump || policy == .rollback
@@ -185,7 +186,8 @@ struct DictionaryDraft {
             applyChanges(object, over: stored?.values)
             return .version(
                 VersionConflict(
-                    id: object.id, entity: object.entity, base: object.base,
+                    id: object.id, entity: object.entity,
+                    entityName: schema.entities[object.entity].name, base: object.base,
                     stored: before.row(object.id), isDeletion: false))
         }
         guard isConflict else {
@@ -244,7 +246,8 @@ struct DictionaryDraft {
             else { return nil }
             return .version(
                 VersionConflict(
-                    id: object.id, entity: object.entity, base: object.base,
+                    id: object.id, entity: object.entity,
+                    entityName: schema.entities[object.entity].name, base: object.base,
                     stored: before.row(object.id), isDeletion: false))
         }
     }
@@ -324,8 +327,14 @@ struct DictionaryDraft {
                 if let alive = state.objects[end] {
                     let fits = schema.entities[relationship.destination].family.contains(
                         alive.entity)
-                    state.objects[id]?.values[column] = fits ? .objectID(end) : .null
-                    if !fits && target == end { throw foreign(entity, description.name, id) }
+                    guard fits else {
+                        throw target == end
+                            ? foreign(entity, description.name, id)
+                            : lost(
+                                entity.name, description.name, target,
+                                schema.entities[alive.entity].name)
+                    }
+                    state.objects[id]?.values[column] = .objectID(end)
                     continue
                 }
                 let isNew = before.objects[id]?.values[column] != object.values[column]
@@ -351,7 +360,7 @@ struct DictionaryDraft {
     }
 
     /// Removals first, then additions; then absorbed ends are replaced and pairs of the dead removed.
-    private mutating func applyPairs() {
+    private mutating func applyPairs() throws(StoreError) {
         for change in request.pairChanges where !change.isAddition {
             let (a, b) = (permanent(change.source), permanent(change.destination))
             state.pairs[change.pairs].remove(DictionaryPair(source: a, destination: b))
@@ -372,9 +381,12 @@ struct DictionaryDraft {
                 let moved = DictionaryPair(
                     source: survivor(pair.source), destination: survivor(pair.destination))
                 guard let one = state.objects[moved.source],
-                    let other = state.objects[moved.destination],
-                    source.family.contains(one.entity), destination.family.contains(other.entity)
+                    let other = state.objects[moved.destination]
                 else { continue }
+                guard source.family.contains(one.entity), destination.family.contains(other.entity)
+                else {
+                    throw lost(source.name, destination.name, pair.source, source.name)
+                }
                 insertPair(moved, index)
             }
         }

@@ -1,0 +1,81 @@
+// Two objects with one key of which one cannot become the other, since the entity of that lacks something: see
+// `ConflictRules+Entities`.
+
+package import CairnModel
+
+/// The objects of a conflict that no merging can end, as its error names them.
+package struct UnlikeObjects {
+    /// One of the two.
+    package struct Member {
+        /// Its id; nil for the row of a batch.
+        let id: ObjectID?
+        let entity: SchemaEntity
+
+        /// One of the two.
+        package init(_ id: ObjectID?, _ entity: SchemaEntity) {
+            self.id = id
+            self.entity = entity
+        }
+
+        var text: String { id.map { "the \(entity.name) \($0)" } ?? "the new \(entity.name)" }
+    }
+
+    /// What the object that stays could not keep.
+    package enum Loss {
+        /// The value of a property of the other one, by its name.
+        case property(String)
+        /// What leads to the other one by a relationship that may not lead to the object that stays.
+        case reference(entity: String, key: String)
+    }
+
+    private let given: Member
+    private let kept: Member
+    private let constraint: [String]
+    private let values: [Value]
+
+    /// Says which two they are.
+    ///
+    /// - Parameters:
+    ///   - given: the object that would be merged.
+    ///   - kept: the one that would stay.
+    ///   - constraint: the names of the properties of the key.
+    ///   - values: the key.
+    package init(given: Member, kept: Member, constraint: [String], values: [Value]) {
+        self.given = given
+        self.kept = kept
+        self.constraint = constraint
+        self.values = values
+    }
+
+    /// The error that the conflict is.
+    ///
+    /// - Parameters:
+    ///   - advice: what ends the conflict.
+    ///   - row: the row of a batch.
+    package func error(
+        _ loss: Loss,
+        advice: String = "give one of them another key, or save with the overwrite policy",
+        row: Int? = nil, conflicts: [SaveConflict] = []
+    ) -> StoreError {
+        let names = constraint.joined(separator: ", ")
+        let (key, reason) =
+            switch loss {
+            case .property(let name):
+                (name, "\(kept.entity.name) has no such property")
+            case .reference(let entity, let key):
+                (
+                    "",
+                    "\(entity).\(key), which leads to the first, cannot lead to \(kept.entity.name)"
+                )
+            }
+        let pairs = zip(constraint, values).map { "\($0) = \($1)" }.joined(separator: ", ")
+        return StoreError(
+            .constraintConflict,
+            "an object of \(given.entity.name) and one of \(kept.entity.name) have the same \(names), and cannot become one, as \(reason): \(advice)",
+            context: .init(
+                entity: given.entity.name, key: key.isEmpty ? nil : key, row: row,
+                objectID: given.id ?? kept.id,
+                detail: "\(given.text) and \(kept.text) both have \(pairs)"),
+            conflicts: conflicts)
+    }
+}
