@@ -39,6 +39,8 @@ package struct CoreDataImport {
     package let destination: String
     /// The models to choose from, the likeliest first; empty: the store's own.
     package let candidates: [Candidate]
+    /// Whether what the model has and the store has not is left out and reported, as long as the rest can be read without it.
+    package var skips = false
     /// Rows that are written at once, and about how many bytes of them.
     package var rowsPerSave = 4096
     package var bytesPerSave = 8 << 20
@@ -144,7 +146,7 @@ package struct CoreDataImport {
                 at: "\(self.source), Z_MODELCACHE")
         case .model(var model):
             let schema = try model.schema()
-            return (try SourceLayout(schema, of: source), .store, model.remarks)
+            return (try SourceLayout(schema, of: source, skips: skips), .store, model.remarks)
         }
     }
 
@@ -153,6 +155,7 @@ package struct CoreDataImport {
         -> SourceLayout
     {
         var failures: [(name: String, error: CoreDataImportError)] = []
+        var skipping: [SourceLayout] = []
         for candidate in candidates {
             do throws(CoreDataImportError) {
                 if case .model(let own) = cached {
@@ -165,15 +168,22 @@ package struct CoreDataImport {
                                 + differences.joined(separator: "; "), at: self.source)
                     }
                 }
-                return try SourceLayout(candidate.schema, of: source)
+                let layout = try SourceLayout(candidate.schema, of: source, skips: skips)
+                if layout.problems.isEmpty { return layout }
+                skipping.append(layout)
             } catch {
                 failures.append((candidate.name, error))
             }
         }
+        // Of several versions that one which leaves out least.
+        if let least = skipping.min(by: { $0.problems.count < $1.problems.count }) { return least }
         if failures.count == 1 { throw failures[0].error }
         throw CoreDataImportError(
             .wrongModel,
             "none of the model's versions is the one that the store was written with:"
-                + failures.map { "\n  \($0.name): \($0.error.message)" }.joined(), at: self.source)
+                + failures.map { failure in
+                    let text = failure.error.message.replacing("\n", with: "\n  ")
+                    return "\n  \(failure.name): \(text)"
+                }.joined(), at: self.source)
     }
 }

@@ -37,6 +37,8 @@ package struct CoreDataImportReport: Sendable {
             case object
             /// A column that no property has.
             case column
+            /// A property, a relationship or an entity that the store has no table or column for, left out as it was asked.
+            case skipped
             /// A part of the model.
             case model
             /// Something that a program keeps with the store.

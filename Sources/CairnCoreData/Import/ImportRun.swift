@@ -455,8 +455,24 @@ final class ImportRun {
                 .column, "\(table).\(column)",
                 "no property of the model is kept there; it has \(count) values")
         }
+        for table in layout.unclaimedTables {
+            let count =
+                try source.file.number(
+                    "SELECT COUNT(*) FROM \(SQLiteFile.quoted(table))", at: table) ?? 0
+            guard count > 0 else { continue }
+            rows.lose(
+                .column, table,
+                "no relationship of the model is kept there; it has \(count) pairs")
+        }
+        for problem in layout.problems {
+            rows.lose(.skipped, problem.place, "it is left out: \(problem.message)")
+        }
         report.losses = rows.losses.losses
         report.remarks += layout.remarks
+        let model = layout.schema.model
+        report.remarks += Catalog.leftOutIndexes(of: model, in: layout.schema).map {
+            "the index \($0.name) of \($0.entity) is not kept: \($0.reason)"
+        }
         if !layout.absent.isEmpty {
             report.remarks.append(
                 "the store has no objects of \(layout.absent.joined(separator: ", ")): they are of another configuration, or newer than it"

@@ -8,7 +8,8 @@
 //   4. The order of an ordered relationship whose inverse is to-one lies beside that: Z_FOK_ and the column's name.
 //   5. Many-to-many relationships have tables of their own; see `JoinTable`.
 //
-// What the model says and the store does not have is an error: then it is the wrong model.
+// What the model says and the store does not have is a problem: then it is likely to be the wrong model. All problems are collected,
+// so that an error can say in what the two differ; whoever asks for it has them left out.
 //
 // Threads: immutable, so any.
 
@@ -39,6 +40,8 @@ struct SourceTable {
     let root: Int
     /// What is read: Z_PK, Z_ENT, and the columns of properties.
     fileprivate(set) var columns = ["Z_PK", "Z_ENT"]
+    /// By entity of the schema: mandatory attributes that have no column, and their defaults.
+    fileprivate(set) var defaults: [Int: [(column: Int, value: Value)]] = [:]
     /// By entity of the schema.
     fileprivate(set) var slots: [Int: [Slot]] = [:]
 
@@ -69,8 +72,22 @@ struct SourceList {
     let orderColumn: String?
 }
 
+/// Something that a model says and a store does not have.
+struct LayoutProblem {
+    /// What of the model it is, as `Person.name`.
+    let place: String
+    /// The table or column in the store; nil for all of it.
+    let table: String?
+    let message: String
+    /// Whether everything else can be read without it.
+    let canBeSkipped: Bool
+}
+
 /// The tables and columns of a store, by what its model names.
 struct SourceLayout {
+    /// The most problems that one error tells.
+    private static let mostTold = 8
+
     let schema: Schema
     let numbers: EntityNumbers
     private(set) var tables: [SourceTable] = []
@@ -78,6 +95,12 @@ struct SourceLayout {
     private(set) var lists: [SourceList] = []
     /// Columns that no property of the model has.
     private(set) var unclaimed: [(table: String, column: String)] = []
+    /// Tables of pairs that no relationship of the model has.
+    private(set) var unclaimedTables: [String] = []
+    /// What the model says and the store does not have: left out.
+    private(set) var problems: [LayoutProblem] = []
+    /// Columns of such a problem.
+    private var misfits: Set<String> = []
     /// Entities of the model that the store does not have.
     private(set) var absent: [String] = []
     /// What is odd, and loses nothing.
@@ -88,7 +111,8 @@ struct SourceLayout {
     private var names: [Int: [String: String]] = [:]
     private let source: CoreDataSource
 
-    init(_ schema: Schema, of source: CoreDataSource) throws(CoreDataImportError) {
+    /// - Parameter skips: whether what the store does not have is left out.
+    init(_ schema: Schema, of source: CoreDataSource, skips: Bool) throws(CoreDataImportError) {
         self.schema = schema
         self.source = source
         try Self.checkNames(schema, source)
@@ -96,8 +120,51 @@ struct SourceLayout {
         for entity in schema.entities where entity.parent == nil { try addTable(of: entity) }
         for index in tables.indices { try addSlots(to: index) }
         addLists()
-        for pairs in schema.pairs.indices { try addJoin(pairs) }
+        let search = try JoinTableSearch(schema, numbers, source, tables, tableOfRoot)
+        joins = search.found
+        for (pairs, reason) in search.missing {
+            problems.append(
+                LayoutProblem(
+                    place: schema.pairs[pairs].name, table: nil,
+                    message: "the many-to-many relationship \(schema.pairs[pairs].name): \(reason)",
+                    canBeSkipped: true))
+        }
         collectUnclaimed()
+        if let error = refusal(skips: skips) { throw error }
+    }
+
+    /// Whether an entity of the model has no table.
+    private var lacksTable: Bool {
+        problems.contains { $0.table == nil && !$0.place.contains(".") }
+    }
+
+    /// The error that the problems are, if they cannot be left out or are not to be.
+    private func refusal(skips: Bool) -> CoreDataImportError? {
+        let refused = skips ? problems.filter { !$0.canBeSkipped } : problems
+        guard let first = refused.first else { return nil }
+        let advice =
+            refused.allSatisfy(\.canBeSkipped) ? "; --skip leaves it out and brings the rest" : ""
+        // What the store has and the model has not says as much about which model it is.
+        var more: [String] = []
+        // What leads to objects of an entity without a table is not claimed by anything either.
+        if !lacksTable {
+            more =
+                unclaimed.map { "the model has no property for \($0.table).\($0.column)" }
+                + unclaimedTables.map { "the model has no relationship for the table \($0)" }
+        }
+        if refused.count == 1, more.isEmpty {
+            let place = first.table.map { "\(source.path), \($0)" } ?? source.path
+            return CoreDataImportError(.wrongModel, first.message + advice, at: place)
+        }
+        let all = refused.map { problem in
+            problem.table.map { "\($0): \(problem.message)" } ?? problem.message
+        }
+        let told = (all + more).prefix(Self.mostTold).map { "\n  \($0)" }.joined()
+        let left = all.count + more.count - Self.mostTold
+        return CoreDataImportError(
+            .wrongModel,
+            "the model does not fit the store: it is of another version, or another one altogether\(advice):"
+                + told + (left > 0 ? "\n  and \(left) more" : ""), at: source.path)
     }
 
     /// The names of entities are those that the store's hashes are about.
@@ -131,9 +198,12 @@ struct SourceLayout {
                 source.tables.keys.first { $0.uppercased() == name }
             }).first
         else {
-            throw CoreDataImportError(
-                .wrongModel, "the store has no table \(wanted) for the entity \(root.name)",
-                at: source.path)
+            problems.append(
+                LayoutProblem(
+                    place: root.name, table: nil,
+                    message: "the store has no table \(wanted) for the entity \(root.name)",
+                    canBeSkipped: true))
+            return
         }
         guard let columns = source.tables[name], columns.contains("Z_PK") else {
             throw CoreDataImportError(
@@ -161,10 +231,8 @@ struct SourceLayout {
         for column in own.sorted(by: { $0.name < $1.name }) {
             let candidates = Self.columnNames(of: column.name)
             guard let base = candidates.first(where: { columns.contains($0) }) else {
-                throw CoreDataImportError(
-                    .wrongModel,
-                    "the table has no column \(candidates[0]) for \(entity.name).\(column.name)",
-                    at: "\(source.path), \(table)")
+                lack(candidates[0], of: column, entity, in: table)
+                continue
             }
             var found = base
             var number = 0
@@ -173,21 +241,39 @@ struct SourceLayout {
                 found = "\(base)\(number)"
             }
             guard columns.contains(found) else {
-                throw CoreDataImportError(
-                    .wrongModel,
-                    "the table has no column \(found) for \(entity.name).\(column.name)",
-                    at: "\(source.path), \(table)")
+                lack(found, of: column, entity, in: table)
+                continue
             }
             used.insert(found)
-            try checkType(of: found, in: table, column, of: entity)
+            guard fits(found, in: table, column, of: entity) else { continue }
             names[entity.index, default: [:]][column.name] = found
         }
     }
 
-    /// A column of texts holds no numbers: then the model is another one.
-    private func checkType(
-        of column: String, in table: String, _ property: SchemaColumn, of entity: SchemaEntity
-    ) throws(CoreDataImportError) {
+    /// Notes that a property has no column.
+    private mutating func lack(
+        _ name: String, of column: SchemaColumn, _ entity: SchemaEntity, in table: String
+    ) {
+        note(
+            "the table has no column \(name) for \(entity.name).\(column.name)", column, of: entity,
+            at: table)
+    }
+
+    private mutating func note(
+        _ message: String, _ column: SchemaColumn, of entity: SchemaEntity, at place: String
+    ) {
+        // An object without something mandatory could not be stored.
+        problems.append(
+            LayoutProblem(
+                place: "\(entity.name).\(column.name)", table: place, message: message,
+                canBeSkipped: column.isOptional || !column.defaultValue.isNull
+                    || column.attribute?.derivationExpression != nil))
+    }
+
+    /// Whether a column may hold the values of a property: one of texts holds no numbers. If not, the model is another one.
+    private mutating func fits(
+        _ column: String, in table: String, _ property: SchemaColumn, of entity: SchemaEntity
+    ) -> Bool {
         let numbers = ["INTEGER", "FLOAT", "DECIMAL", "TIMESTAMP"]
         let fitting: [String]
         switch property.kind {
@@ -202,13 +288,14 @@ struct SourceLayout {
         }
         guard let declared = source.types[table]?[column],
             (numbers + ["VARCHAR", "BLOB"]).contains(declared), !fitting.contains(declared)
-        else { return }
+        else { return true }
         var what = "a relationship"
         if case .attribute(let type) = property.kind { what = "of type \(type.rawValue)" }
-        throw CoreDataImportError(
-            .wrongModel,
+        misfits.insert("\(table).\(column)")
+        note(
             "the column is declared as \(declared), and the model's \(entity.name).\(property.name) is \(what)",
-            at: "\(source.path), \(table).\(column)")
+            property, of: entity, at: "\(table).\(column)")
+        return false
     }
 
     /// What the column of a property may be called. How leaves of composites are is not written down anywhere.
@@ -232,7 +319,13 @@ struct SourceLayout {
             let entity = schema.entities[index]
             var slots: [SourceTable.Slot] = []
             for (position, column) in entity.columns.enumerated() {
-                guard let name = names[column.declaringEntity]?[column.name] else { continue }
+                guard let name = names[column.declaringEntity]?[column.name] else {
+                    if !column.isOptional, !column.defaultValue.isNull {
+                        tables[table].defaults[index, default: []].append(
+                            (position, column.defaultValue))
+                    }
+                    continue
+                }
                 let kind: SourceTable.Slot.Kind
                 switch column.kind {
                 case .attribute(let type):
@@ -290,26 +383,6 @@ struct SourceLayout {
         }
     }
 
-    private mutating func addJoin(_ index: Int) throws(CoreDataImportError) {
-        let pairs = schema.pairs[index]
-        guard let sourceTable = tableOfRoot[schema.entities[pairs.source].root],
-            let destinationTable = tableOfRoot[schema.entities[pairs.destination].root],
-            numbers.numbers[pairs.source] != nil, numbers.numbers[pairs.destination] != nil
-        else { return }
-        guard
-            let join = JoinTable(
-                index, in: schema, numbers, source,
-                sourceTable: sourceTable, destinationTable: destinationTable,
-                destinationName: tables[destinationTable].name)
-        else {
-            throw CoreDataImportError(
-                .wrongModel,
-                "the store has no table for the many-to-many relationship \(pairs.name)",
-                at: source.path)
-        }
-        joins.append(join)
-    }
-
     /// Columns with values that nobody asks for, apart from those that Core Data keeps for itself.
     private mutating func collectUnclaimed() {
         for table in tables {
@@ -320,10 +393,27 @@ struct SourceLayout {
             for column in source.tables[table.name] ?? []
             where !claimed.contains(column) && !column.hasPrefix("Z_") {
                 // The entity of the object that a relationship leads to: its own row says it too.
-                if let (_, rest) = Self.numbered(column), claimed.contains("Z" + rest) { continue }
+                if let (_, rest) = Self.numbered(column),
+                    claimed.contains("Z" + rest) || misfits.contains("\(table.name).Z\(rest)")
+                {
+                    continue
+                }
+                if misfits.contains("\(table.name).\(column)") { continue }
                 unclaimed.append((table.name, column))
             }
         }
+        // Those of an entity without a table have been left out with it.
+        if lacksTable { return }
+        let claimed = Set(joins.map(\.table))
+        unclaimedTables = source.tables.keys.filter { name in
+            !claimed.contains(name) && Self.isNumbered(name)
+                && source.tables[name]?.contains("Z_PK") == false
+        }.sorted()
+    }
+
+    /// Whether a table is named as one of pairs is.
+    private static func isNumbered(_ table: String) -> Bool {
+        table.hasPrefix("Z_") && table.dropFirst(2).first.map { $0.isASCII && $0.isNumber } == true
     }
 
     /// The number and the rest of a name as Z1_BOOK.

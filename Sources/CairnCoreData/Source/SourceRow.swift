@@ -161,6 +161,9 @@ final class SourceRows {
         var row = SourceRow(
             key: key, entity: index,
             values: linksOnly ? [] : [Value](repeating: .null, count: entity.columns.count))
+        if !linksOnly {
+            for (column, value) in description.defaults[index] ?? [] { row.values[column] = value }
+        }
         for slot in description.slots[index] ?? [] {
             switch slot.kind {
             case .link(let relationship, let target):

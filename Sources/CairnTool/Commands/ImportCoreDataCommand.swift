@@ -25,6 +25,10 @@ struct ImportCoreDataCommand: ParsableCommand {
             model that have no form here are listed too, and so are defaults that stand for missing \
             values: no object is without anything for that, and the exit code is 0. Core Data's \
             history stays behind.
+
+            A model that says what the store has no table or column for does not fit: the error says \
+            how the two differ. With --skip such properties and relationships are left out and listed, \
+            and everything else comes over.
             """)
 
     @Argument(help: "The SQLite file of the old store.", completion: .file())
@@ -42,6 +46,11 @@ struct ImportCoreDataCommand: ParsableCommand {
     @Option(help: "With --model: the version, of a model with several.")
     var version: String?
 
+    @Flag(
+        help:
+            "Leave out and list what the model has and the store has not, and bring the rest over.")
+    var skip = false
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -53,7 +62,8 @@ struct ImportCoreDataCommand: ParsableCommand {
     func run() throws {
         let console = Console.current
         let start = ContinuousClock.now
-        let job = CoreDataImport(from: old, to: new, candidates: try candidates(console))
+        var job = CoreDataImport(from: old, to: new, candidates: try candidates(console))
+        job.skips = skip
         let report = try job.run { stage, done, total in
             console.progress(
                 "\(stage): \(PlainText.number(done)) of \(PlainText.number(total))")

@@ -300,7 +300,7 @@ struct ArchivedModelTests {
             "the model's Thing.endless\(underived)its text could not be read again: ",
             left + "it has a predicate of the class NSBlockPredicate", left,
             left + "its text could not be read again: ",
-            "the pattern of the model's Thing.name is left out: it is no regular expression: ",
+            "the pattern of the model's Thing.name cannot be used and is left out: ",
             "the model's Thing.odd\(underived)the derivation \"uppercase:(nothing)\" is refused: ",
         ]
         #expect(model.remarks.count == expected.count)

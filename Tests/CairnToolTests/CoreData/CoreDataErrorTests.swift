@@ -131,6 +131,8 @@ struct CoreDataErrorTests {
         try Data(try model.json().utf8).write(to: URL(fileURLWithPath: work.model))
     }
 
+    private static let advice = "; --skip leaves it out and brings the rest"
+
     @Test("a model that is not the one that the store was written with")
     func wrongModel() throws {
         let work = try CoreDataWorkplace()
@@ -143,11 +145,12 @@ struct CoreDataErrorTests {
         try changed(work) { $0.entities[2].attributes.append(.init("email", .string)) }
         #expect(
             try refused(work, "wrongModel")
-                == "…/source/club.sqlite, ZPERSON: the table has no column ZEMAIL for Person.email")
+                == "…/source/club.sqlite, ZPERSON: the table has no column ZEMAIL for Person.email\(Self.advice)"
+        )
         try changed(work) { $0.entities[2].attributes[0] = .init("age", .string) }
         #expect(
             try refused(work, "wrongModel")
-                == "…/source/club.sqlite, ZPERSON.ZAGE: the column is declared as INTEGER, and the model's Person.age is of type string"
+                == "…/source/club.sqlite, ZPERSON.ZAGE: the column is declared as INTEGER, and the model's Person.age is of type string\(Self.advice)"
         )
         try changed(work) { model in
             model.entities[0].relationships.append(
@@ -157,13 +160,14 @@ struct CoreDataErrorTests {
         }
         #expect(
             try refused(work, "wrongModel")
-                == "…/source/club.sqlite: the store has no table for the many-to-many relationship Bag.owners"
+                == "…/source/club.sqlite: the many-to-many relationship Bag.owners: the store has no table for it\(Self.advice)"
         )
         try changed(work) { _ in }
         try file.run("ALTER TABLE ZTEAM RENAME TO ZGROUP")
         #expect(
             try refused(work, "wrongModel")
-                == "…/source/club.sqlite: the store has no table ZTEAM for the entity Team")
+                == "…/source/club.sqlite: the store has no table ZTEAM for the entity Team\(Self.advice)"
+        )
     }
 
     @Test("entities that the store does not have are said, and the rest comes over")
