@@ -1,7 +1,7 @@
 // Groups the objects that match, and makes the figures of each group.
 //
-//   1. Block by block: each key numbers the values of the rows, pairs of numbers are numbered again for more than one key,
-//      and each figure takes the rows with the numbers of their groups. No value is made of a cell.
+//   1. Block by block: the keys number the rows (`GroupKeys`), and each figure takes the rows with the numbers of their groups.
+//      No value is made of a cell.
 //   2. Groups that a condition on the number of rows forbids are passed over. Only of the rest are keys and figures made
 //      into values.
 //
@@ -17,39 +17,30 @@ import CairnStore
 final class GroupRunner {
     private let plan: TablePlan
     private let objects: StoredObjects
-    private let keys: [GroupColumn]
-    /// For each key after the first: the pairs of a group of those before it with a value of it.
-    private let pairs: [WordNumbers]
+    private let numbering: GroupKeys
     private let figures: [GroupFigure]
     private var counts = GroupBuffer(0)
     /// How many rows there were.
     private var rows = 0
     private let groups: UnsafeMutablePointer<UInt32>
-    private let next: UnsafeMutablePointer<UInt32>
 
     init(_ plan: TablePlan, _ objects: StoredObjects) throws(PredicateFormatError) {
         self.plan = plan
         self.objects = objects
-        var keys: [GroupColumn] = []
-        for key in plan.keys { keys.append(try GroupColumn(key, plan, objects)) }
+        numbering = try GroupKeys(plan.keys, plan, objects)
         var figures: [GroupFigure] = []
         for aggregate in plan.aggregates {
             figures.append(try GroupFigure(aggregate, plan, objects.catalog))
         }
-        self.keys = keys
         self.figures = figures
-        pairs = keys.dropFirst().map { _ in WordNumbers() }
         groups = .allocate(capacity: FormatLimits.maximumRows)
-        next = .allocate(capacity: FormatLimits.maximumRows)
     }
 
-    deinit {
-        groups.deallocate()
-        next.deallocate()
-    }
+    deinit { groups.deallocate() }
 
+    private var keys: [GroupColumn] { numbering.columns }
     /// The most that the number of a group can be by now, and one.
-    private var most: Int { (pairs.last?.words.count ?? keys.first?.most ?? 0) + 1 }
+    private var most: Int { numbering.most }
 
     // MARK: Hashing
 
@@ -81,7 +72,7 @@ final class GroupRunner {
 
     /// Makes room for so many groups.
     func reserve(_ groups: Int) {
-        if let last = pairs.last { last.reserve(groups) } else { keys.first?.reserve(groups) }
+        numbering.reserve(groups)
         counts.reserve(groups + 1)
     }
 
@@ -93,20 +84,7 @@ final class GroupRunner {
         hashes: UnsafePointer<UInt64>? = nil
     ) throws(StoreError) {
         rows += slots.count
-        if let first = keys.first {
-            try first.number(
-                block, of: entity, slots, into: groups, objects,
-                hashes: keys.count == 1 ? hashes : nil)
-            for index in 1..<max(1, keys.count) {
-                try keys[index].number(block, of: entity, slots, into: next, objects)
-                let pairs = pairs[index - 1]
-                for row in slots.indices {
-                    groups[row] = pairs.number(of: UInt64(groups[row]) << 32 | UInt64(next[row]))
-                }
-            }
-        } else {
-            groups.update(repeating: 0, count: slots.count)
-        }
+        try numbering.number(block, of: entity, slots, into: groups, objects, hashes: hashes)
         counts.reserve(most)
         let counts = counts.values
         for row in slots.indices { counts[Int(groups[row])] &+= 1 }
@@ -147,6 +125,7 @@ final class GroupRunner {
     /// The rows of the table: one for each group that is wanted, in order, within offset and limit.
     func rows(offset: Int, limit: Int?) throws(PredicateFormatError) -> [[Value]] {
         let bounds = plan.rowsWanted
+        let keys = self.keys
         var (groups, parts) = inOrder(wanted())
         // A bound of no group at all is none: the least is at least 1 then, and the condition says the rest.
         let asksHaving = !plan.asksRowsAlone || bounds.lowerBound == bounds.upperBound
@@ -189,16 +168,7 @@ final class GroupRunner {
             keys[0].sort(&groups)
             return (groups, [groups])
         }
-        var parts = keys.map { _ in [UInt32](repeating: 0, count: wanted.count) }
-        for (index, group) in wanted.enumerated() {
-            var group = group
-            for key in stride(from: keys.count - 1, to: 0, by: -1) {
-                let pair = pairs[key - 1].words[Int(group) - 1]
-                parts[key][index] = UInt32(truncatingIfNeeded: pair)
-                group = UInt32(truncatingIfNeeded: pair >> 32)
-            }
-            parts[0][index] = group
-        }
+        let parts = numbering.parts(of: wanted)
         // By the last key first, and each time what is equal stays as it is.
         var order = Array(wanted.indices)
         for (key, part) in zip(keys, parts).reversed() { order = key.sorted(order, by: part) }

@@ -2,7 +2,8 @@
 //
 //   1. The terms are checked and taken apart (`TablePlan`).
 //   2. Without groups: the fetch finds and sorts the rows, and the columns are read of those that are left. Rows that are
-//      wanted once each, or sorted by what is calculated, are all made first.
+//      sorted by what is calculated are all made first. Of rows that are wanted once each, the first of equal ones are found as
+//      groups are.
 //   3. With groups: a scan or an index names the rows, and `GroupRunner` takes them block by block.
 //   4. The least and the greatest of all are the ends of an ordered index, if there is one (`TableExtremes`).
 //   5. Groups by the elements that an ordered index begins with are counted in the index (`IndexGroups`).
@@ -69,17 +70,49 @@ struct TableRunner {
         let columns = try sources(plan.columns, plan)
         let order = sort == nil ? try sources(plan.sort.map(\.expression), plan) : []
         let objects = runner.storedObjects()
+        let wanted =
+            sort != nil && plan.isDistinct
+            ? try cut(firsts(hits, plan, runner, objects)) : Array(hits.indices)
         var rows = TablePlan.Rows()
-        rows.reserve(hits.count)
-        for (index, hit) in hits.enumerated() {
+        rows.reserve(wanted.count)
+        for (index, place) in wanted.enumerated() {
             if index & 1023 == 0 { try runner.checkCancelled() }
+            let hit = hits[place]
             rows.add(try values(columns, hit, objects), order: try values(order, hit, objects))
         }
-        if sort == nil {
-            return (plan.arranged(rows, request.fetch.offset, request.fetch.limit), how)
+        return sort == nil
+            ? (plan.arranged(rows, request.fetch.offset, request.fetch.limit), how)
+            : (rows.values, how)
+    }
+
+    /// What the fetch's offset and limit leave.
+    private func cut(_ places: [Int]) -> [Int] {
+        let rest = places.dropFirst(max(0, request.fetch.offset))
+        return Array(request.fetch.limit.map { rest.prefix(max(0, $0)) } ?? rest)
+    }
+
+    /// The places of the first of hits with equal values.
+    private func firsts(
+        _ hits: [FetchRunner.Hit], _ plan: TablePlan, _ runner: FetchRunner,
+        _ objects: StoredObjects
+    ) throws(StoreError) -> [Int] {
+        let keys = try checked { () throws(PredicateFormatError) in
+            try GroupKeys(plan.columns, plan, objects)
         }
-        guard plan.isDistinct else { return (rows.values, how) }
-        return (plan.distinct(rows, request.fetch), how)
+        var numbers = [UInt32](repeating: 0, count: hits.count)
+        let found = UnsafeMutablePointer<UInt32>.allocate(capacity: FormatLimits.maximumRows)
+        defer { found.deallocate() }
+        try forEachBlock(of: hits, runner, objects) {
+            block, entity, places, slots throws(StoreError) in
+            try keys.number(block, of: entity, slots, into: found, objects)
+            for (index, place) in places.enumerated() { numbers[place] = found[index] }
+        }
+        var isSeen = [Bool](repeating: false, count: keys.most)
+        return hits.indices.filter { place in
+            let number = Int(numbers[place])
+            defer { isSeen[number] = true }
+            return !isSeen[number]
+        }
     }
 
     /// The sort keys, if they are columns or calculated by nothing.
@@ -91,7 +124,9 @@ struct TableRunner {
                 case .attribute = plan.entity.columns[column].kind
             else { return nil }
             keys.append(
-                SortKey(path, ascending: term.isAscending, comparison: term.comparison))
+                SortKey(
+                    path, ascending: term.isAscending, comparison: term.comparison,
+                    nulls: term.nulls))
         }
         return keys
     }
@@ -232,19 +267,39 @@ struct TableRunner {
         _ hits: [FetchRunner.Hit], _ groups: GroupRunner, _ runner: FetchRunner,
         _ objects: StoredObjects
     ) throws(StoreError) {
-        let hits = hits.sorted {
-            ($0.cell.handle.raw, $0.cell.slot) < ($1.cell.handle.raw, $1.cell.slot)
+        try forEachBlock(of: hits, runner, objects) { block, entity, _, slots throws(StoreError) in
+            try groups.take(block, of: entity, slots)
         }
+    }
+
+    /// Goes through hits block by block.
+    ///
+    /// - Parameter body: gets the places among the hits, and their slots.
+    private func forEachBlock(
+        of hits: [FetchRunner.Hit], _ runner: FetchRunner, _ objects: StoredObjects,
+        _ body: (CachedBlock, Int, [Int], UnsafeBufferPointer<UInt16>) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        func isBefore(_ one: Int, _ other: Int) -> Bool {
+            (hits[one].cell.handle.raw, hits[one].cell.slot)
+                < (hits[other].cell.handle.raw, hits[other].cell.slot)
+        }
+        var order = Array(hits.indices)
+        // Without a sort order objects mostly come as they lie.
+        if !zip(order, order.dropFirst()).allSatisfy(isBefore) { order.sort(by: isBefore) }
+        var places: [Int] = []
         var slots: [UInt16] = []
-        for (index, hit) in hits.enumerated() {
+        for (index, place) in order.enumerated() {
+            let hit = hits[place]
+            places.append(place)
             slots.append(UInt16(hit.cell.slot))
-            let next = index + 1 < hits.count ? hits[index + 1] : nil
+            let next = index + 1 < order.count ? hits[order[index + 1]] : nil
             if next?.cell.handle == hit.cell.handle { continue }
             try runner.checkCancelled()
             let block = try objects.block(hit.cell.handle)
             try slots.withUnsafeBufferPointer { slots throws(StoreError) in
-                try groups.take(block, of: hit.entity, slots)
+                try body(block, hit.entity, places, slots)
             }
+            places.removeAll(keepingCapacity: true)
             slots.removeAll(keepingCapacity: true)
         }
     }
@@ -267,13 +322,5 @@ struct TableRunner {
     /// How many objects a constraint is about.
     private func liveRows(of unique: Int) -> Int {
         catalog.family(of: catalog.uniques[unique].entity).reduce(0) { $0 + state.counts[$1] }
-    }
-}
-
-extension TablePlan {
-    /// Rows that are in order already, each once.
-    fileprivate func distinct(_ rows: Rows, _ fetch: StoreFetch) -> [[Value]] {
-        let rest = Self.distinct(rows.values).dropFirst(max(0, fetch.offset))
-        return Array(fetch.limit.map { rest.prefix(max(0, $0)) } ?? rest)
     }
 }

@@ -20,6 +20,9 @@ import CairnStore
 /// A side of a comparison.
 final class ComparedStore {
     let session: StoreSession
+    /// That of the state that is compared: asking the store for it each time would take longer than reading a value.
+    let schema: Schema
+    private let identity: StoreIdentity
     private let snapshot: any StoreSnapshot
     /// What objects are called where they are a value, and what a key that leads to them has of them.
     private var names: [ObjectID: (title: String, part: String)] = [:]
@@ -29,9 +32,9 @@ final class ComparedStore {
     init(_ session: StoreSession) throws {
         self.session = session
         snapshot = try session.store.snapshot()
+        schema = snapshot.schema
+        identity = session.store.identity
     }
-
-    var schema: Schema { session.schema }
 
     /// The objects of this very entity, by id.
     func ids(of entity: SchemaEntity) throws -> [ObjectID] {
@@ -39,6 +42,15 @@ final class ComparedStore {
             var fetch = StoreFetch(entity: entity.index)
             fetch.includesSubentities = false
             return try snapshot.fetch(fetch).ids
+        }
+    }
+
+    /// How many objects of this very entity there are.
+    func count(of entity: SchemaEntity) throws -> Int {
+        try located {
+            var fetch = StoreFetch(entity: entity.index)
+            fetch.includesSubentities = false
+            return try snapshot.count(fetch)
         }
     }
 
@@ -61,9 +73,14 @@ final class ComparedStore {
         }
     }
 
+    /// A value as it is stored.
+    func stored(_ column: Int, _ row: Row) -> Value {
+        row.cells.value(column, of: schema.entities[row.entity], in: identity)
+    }
+
     /// A value, with an object named so that the other store can have the same.
     func value(_ column: Int, _ row: Row) throws -> JSONValue {
-        let value = session.value(column, row)
+        let value = stored(column, row)
         guard case .objectID(let id) = value else { return JSONValue(value) }
         return .string(try name(id))
     }
@@ -116,7 +133,7 @@ final class ComparedStore {
     private func link(_ id: ObjectID) throws -> Link {
         guard let row = try rows([id]).first else { return Link(id: id) }
         let entity = schema.entities[row.entity]
-        let values = (entity.plainConstraints.first?.columns ?? []).map { session.value($0, row) }
+        let values = (entity.plainConstraints.first?.columns ?? []).map { stored($0, row) }
         return Link(id: id, entity: entity, values: values.contains(.null) ? [] : values)
     }
 
@@ -166,6 +183,13 @@ enum RowKey: Hashable {
     case id(UInt64)
     /// The values of a uniqueness constraint.
     case values([KeyValue])
+
+    /// The values as one text, which other values have not; nil if it is an id.
+    var text: String? {
+        guard case .values(let values) = self else { return nil }
+        // No line of JSON has a line break in it.
+        return values.count == 1 ? values[0].line : values.map(\.line).joined(separator: "\n")
+    }
 
     /// A value that is the same as another if both are the same JSON.
     struct KeyValue: Hashable {

@@ -82,8 +82,8 @@ struct DiffCommand: ParsableCommand {
         for (ours, theirs) in pairs {
             printer.add(
                 entity: ours?.name ?? theirs?.name ?? "",
-                try ours.map { try first.ids(of: $0).count } ?? 0,
-                try theirs.map { try second.ids(of: $0).count } ?? 0)
+                try ours.map { try first.count(of: $0) } ?? 0,
+                try theirs.map { try second.count(of: $0) } ?? 0)
         }
         for (ours, theirs) in pairs {
             let comparison = RowComparison(

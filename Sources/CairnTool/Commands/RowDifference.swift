@@ -1,10 +1,13 @@
 // How the rows of two stores differ.
 //
-//   1. The rows of an entity in the second store are listed by key: the first uniqueness constraint that both stores have,
-//      or the id.
+//   1. The keys of an entity's rows in the second store are listed: the first uniqueness constraint that both stores have,
+//      or the ids.
 //   2. The rows of the first store come in portions; each finds its other in the list, is compared with it property by
 //      property, and is taken off the list.
 //   3. What is left on the list is in the second store only.
+//
+// A list has no more of a row than its key as text, and where it is. Values are compared as they are; only where they differ, or lead
+// to objects, is something printable made of them.
 //
 // To-many relationships are compared where they are kept as pairs, and from one side; others are columns of what they lead to.
 // Of the latter the order is compared, if both stores keep one: if the members are the same, but stand otherwise.
@@ -38,8 +41,6 @@ struct RowDifference {
 
 /// Compares the rows of an entity.
 struct RowComparison {
-    private static let portion = 1024
-
     let first: ComparedStore
     let second: ComparedStore
     /// Told of each difference.
@@ -55,8 +56,8 @@ struct RowComparison {
         }
         let constraint = ours == nil ? theirs?.plainConstraints.first : common
         let names = constraint?.names ?? []
-        func columns(_ entity: SchemaEntity) -> [Int]? {
-            names.isEmpty ? nil : names.compactMap(entity.columnIndex(named:))
+        func columns(_ entity: SchemaEntity?) -> [Int]? {
+            names.isEmpty ? nil : entity.map { names.compactMap($0.columnIndex(named:)) }
         }
         func report(
             _ key: RowKey, _ isInFirst: Bool, _ isInSecond: Bool,
@@ -67,50 +68,104 @@ struct RowComparison {
                     entity: name, keyNames: names, key: key, isInFirst: isInFirst,
                     isInSecond: isInSecond, properties: properties))
         }
-        var list: [RowKey: ObjectID] = [:]
-        var order: [RowKey] = []
-        if let theirs {
-            try forEachPortion(of: second, theirs) { rows in
-                for row in rows {
-                    let key = try second.key(columns(theirs), row)
-                    list[key] = row.id
-                    order.append(key)
-                }
-            }
-        }
+        let keys = columns(theirs ?? ours)
+        var list = try theirs.map { try RowList(of: second, $0, columns($0)) } ?? RowList()
         var done = 0
         if let ours {
             let pairing = theirs.map { Pairing(first, ours, second, $0) }
-            try forEachPortion(of: first, ours) { rows in
-                let keys = try rows.map { try first.key(columns(ours), $0) }
-                let others = keys.map { list.removeValue(forKey: $0) }
+            let keys = columns(ours)
+            try first.forEachPortion(of: ours) { rows in
+                let others = try rows.map { row in try list.take(row, keys, first) }
                 let pairs = zip(rows, others).filter { $0.1 != nil }
                 let found =
                     try pairing?.differences(
                         pairs.map(\.0), try second.rows(pairs.compactMap(\.1))) ?? []
                 var next = found.makeIterator()
-                for (key, other) in zip(keys, others) {
+                for (row, other) in zip(rows, others) {
                     guard other != nil else {
-                        report(key, true, false)
+                        report(try first.key(keys, row), true, false)
                         continue
                     }
                     if let properties = next.next(), !properties.isEmpty {
-                        report(key, true, true, properties)
+                        report(try first.key(keys, row), true, true, properties)
                     }
                 }
                 done += rows.count
                 progress(done)
             }
         }
-        for key in order where list[key] != nil { report(key, false, true) }
+        guard theirs != nil else { return }
+        try second.forEachPortion(of: list.left) { rows in
+            for row in rows { report(try second.key(keys, row), false, true) }
+        }
+    }
+}
+
+/// The rows of an entity that have not been found in the other store.
+private struct RowList {
+    private var ids: [ObjectID] = []
+    /// Places among the ids by the text of a key.
+    private var places: [String: UInt32] = [:]
+    /// The same for rows without a key, by number.
+    private var numbers: [UInt64: UInt32] = [:]
+
+    /// An empty list.
+    init() {}
+
+    /// All rows of this very entity.
+    ///
+    /// - Parameter columns: those of the key; nil if rows are told by their ids.
+    init(of store: ComparedStore, _ entity: SchemaEntity, _ columns: [Int]?) throws {
+        ids = try store.ids(of: entity)
+        guard let columns else {
+            numbers.reserveCapacity(ids.count)
+            for (place, id) in ids.enumerated() { numbers[id.reference] = UInt32(place) }
+            return
+        }
+        places.reserveCapacity(ids.count)
+        var place: UInt32 = 0
+        try store.forEachPortion(of: ids) { rows in
+            for row in rows {
+                if let text = try store.key(columns, row).text {
+                    places[text] = place
+                } else {
+                    numbers[row.id.reference] = place
+                }
+                place += 1
+            }
+        }
     }
 
-    private func forEachPortion(
-        of store: ComparedStore, _ entity: SchemaEntity, _ body: ([Row]) throws -> Void
-    ) throws {
-        let ids = try store.ids(of: entity)
+    /// Takes the row off the list that is the same object as one of the other store.
+    mutating func take(_ row: Row, _ columns: [Int]?, _ store: ComparedStore) throws -> ObjectID? {
+        let text = columns == nil ? nil : try store.key(columns, row).text
+        let place =
+            if let text {
+                places.removeValue(forKey: text)
+            } else {
+                numbers.removeValue(forKey: row.id.reference)
+            }
+        return place.map { ids[Int($0)] }
+    }
+
+    /// What is left, in the order of the store.
+    var left: [ObjectID] {
+        (Array(places.values) + Array(numbers.values)).sorted().map { ids[Int($0)] }
+    }
+}
+
+extension ComparedStore {
+    private static let portion = 1024
+
+    /// The rows of this very entity.
+    func forEachPortion(of entity: SchemaEntity, _ body: ([Row]) throws -> Void) throws {
+        try forEachPortion(of: try ids(of: entity), body)
+    }
+
+    /// The rows of objects.
+    func forEachPortion(of ids: [ObjectID], _ body: ([Row]) throws -> Void) throws {
         for start in stride(from: 0, to: ids.count, by: Self.portion) {
-            try body(try store.rows(ids[start..<min(start + Self.portion, ids.count)]))
+            try body(try rows(ids[start..<min(start + Self.portion, ids.count)]))
         }
     }
 }
@@ -121,7 +176,7 @@ private struct Pairing {
     private let second: ComparedStore
     private let ours: SchemaEntity
     private let theirs: SchemaEntity
-    private let columns: [(name: String, ours: Int, theirs: Int)]
+    private let columns: [(name: String, ours: Int, theirs: Int, isAttribute: Bool)]
     private let relationships: [Relationship]
 
     private struct Relationship {
@@ -142,7 +197,10 @@ private struct Pairing {
         self.ours = ours
         self.theirs = theirs
         columns = ours.columns.enumerated().compactMap { index, column in
-            theirs.columnIndex(named: column.name).map { (column.name, index, $0) }
+            // Ids of two stores say nothing about each other.
+            theirs.columnIndex(named: column.name).map {
+                (column.name, index, $0, column.attribute != nil)
+            }
         }
         relationships = ours.relationships.enumerated().compactMap { index, relationship in
             let name = relationship.description.name
@@ -170,6 +228,11 @@ private struct Pairing {
         for (row, other) in zip(rows, others) {
             var properties: [RowDifference.Property] = []
             for column in columns {
+                if column.isAttribute,
+                    first.stored(column.ours, row) == second.stored(column.theirs, other)
+                {
+                    continue
+                }
                 let mine = try first.value(column.ours, row)
                 let yours = try second.value(column.theirs, other)
                 // NaN is not equal to itself, but it is the same value.
