@@ -6,6 +6,9 @@
 //   extension        the conformance that marks typed classes
 //
 // Reports are made in the member role alone, or each would come three times.
+//
+// A large model has thousands of expansions, and the compiler waits for each. What is written is therefore neither parsed nor
+// formatted here, as the compiler reads it anyway, and the accessors of a class's properties are found out once.
 
 public import SwiftSyntax
 import SwiftSyntaxBuilder
@@ -13,6 +16,9 @@ public import SwiftSyntaxMacros
 
 /// Expands `@Entity`.
 open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
+    /// What is written has its spaces and lines.
+    open class var formatMode: FormatMode { .disabled }
+
     // MARK: Members
 
     open class func expansion(
@@ -20,19 +26,19 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         guard let plan = EntityPlan(declaration, reportingTo: context) else { return [] }
-        return [
-            columns(plan, node, context),
-            """
-            \(raw: plan.access)override class var _typedEntity: Cairn.TypedEntity? { Columns._entity }
-            """,
-            numbers(plan), paths(plan),
-        ] + (plan.validated.isEmpty ? [] : [validation(plan)])
+        let texts =
+            [
+                columns(plan, node, context),
+                "\(plan.access)override class var _typedEntity: Cairn.TypedEntity? { Columns._entity }",
+                numbers(plan), paths(plan),
+            ] + (plan.validated.isEmpty ? [] : [validation(plan)])
+        return texts.map(DeclSyntax.init(verbatim:))
     }
 
     /// The columns, and the description of the class.
     private static func columns(
         _ plan: EntityPlan, _ node: AttributeSyntax, _ context: some MacroExpansionContext
-    ) -> DeclSyntax {
+    ) -> String {
         let access = plan.access
         // Numbers are constants for other modules, too.
         let constant = access == "public " ? "@inlinable public " : access
@@ -64,19 +70,19 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         if plan.validatesObjects { arguments.append("validatesObjects: true") }
         arguments.append("paths: { \(name)._paths($0, of: \(name).self) }")
         return """
-            \(raw: access)struct Columns: Cairn.EntityColumns {
-            \(raw: tokens)    \(raw: access)let _parent: \(raw: plan.superclass).Columns
-                \(raw: access)static let _entity: Cairn.TypedEntity? = _description()
-                \(raw: constant)static var _base: Int { \(raw: plan.isRoot ? "0" : "\(plan.superclass).Columns._count") }
-                \(raw: constant)static var _count: Int { _base + \(raw: plan.properties.count) }
-                \(raw: access)init(_ _binding: Cairn.EntityBinding) {
-                    self._parent = \(raw: plan.superclass).Columns(_binding)
-            \(raw: bindings)    }
+            \(access)struct Columns: Cairn.EntityColumns {
+            \(tokens)    \(access)let _parent: \(plan.superclass).Columns
+                \(access)static let _entity: Cairn.TypedEntity? = _description()
+                \(constant)static var _base: Int { \(plan.isRoot ? "0" : "\(plan.superclass).Columns._count") }
+                \(constant)static var _count: Int { _base + \(plan.properties.count) }
+                \(access)init(_ _binding: Cairn.EntityBinding) {
+                    self._parent = \(plan.superclass).Columns(_binding)
+            \(bindings)    }
                 private static func _description() -> Cairn.TypedEntity {
-                    \(raw: list) properties: [Cairn.TypedProperty] = []
-            \(raw: properties)
-                    return Cairn.TypedEntity(\(raw: arguments.joined(separator: ", "))) { path in
-                        (path as? PartialKeyPath<\(raw: name)>).flatMap { \(raw: name)._property(for: $0) }
+                    \(list) properties: [Cairn.TypedProperty] = []
+            \(properties)
+                    return Cairn.TypedEntity(\(arguments.joined(separator: ", "))) { path in
+                        (path as? PartialKeyPath<\(name)>).flatMap { \(name)._property(for: $0) }
                     }
                 }
             }
@@ -85,15 +91,15 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
 
     /// The number of the property that a key path leads to. The path's root can be a subclass, so literals
     /// are formed for whatever class it is of. The object's id has a number of its own.
-    private static func numbers(_ plan: EntityPlan) -> DeclSyntax {
+    private static func numbers(_ plan: EntityPlan) -> String {
         let cases = plan.properties.enumerated().map { number, property in
             "    case \\_Root.\(property.name): return Columns._base + \(number)\n"
         }
         return """
-            \(raw: plan.access)static func _property<_Root: \(raw: plan.className)>(for path: PartialKeyPath<_Root>) -> Int? {
+            \(plan.access)static func _property<_Root: \(plan.className)>(for path: PartialKeyPath<_Root>) -> Int? {
                 switch path {
-            \(raw: cases.joined())    case \\_Root.objectID: return Cairn.TypedEntity._identity
-                default: return \(raw: plan.superclass)._property(for: path)
+            \(cases.joined())    case \\_Root.objectID: return Cairn.TypedEntity._identity
+                default: return \(plan.superclass)._property(for: path)
                 }
             }
             """
@@ -101,7 +107,7 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
 
     /// The key paths of the property of a number: that of an object, and that of one that there may be. From these, paths
     /// across relationships are put together.
-    private static func paths(_ plan: EntityPlan) -> DeclSyntax {
+    private static func paths(_ plan: EntityPlan) -> String {
         let cases = plan.properties.enumerated().filter { !$1.isToMany }.map { number, property in
             "    case \(number): return Cairn.PropertyPaths(\\_Root.\(property.name), \\_Root?.?.\(property.name))\n"
         }
@@ -111,13 +117,13 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
             ? "    return \(parent)\n"
             : "    switch property - Columns._base {\n\(cases.joined())    default: return \(parent)\n    }\n"
         return """
-            \(raw: plan.access)static func _paths<_Root: \(raw: plan.className)>(_ property: Int, of root: _Root.Type) -> Cairn.PropertyPaths? {
-            \(raw: body)}
+            \(plan.access)static func _paths<_Root: \(plan.className)>(_ property: Int, of root: _Root.Type) -> Cairn.PropertyPaths? {
+            \(body)}
             """
     }
 
     /// The calls of the class's own methods that validate a property's value.
-    private static func validation(_ plan: EntityPlan) -> DeclSyntax {
+    private static func validation(_ plan: EntityPlan) -> String {
         let cases = plan.validated.map { number in
             let property = plan.properties[number]
             return """
@@ -128,9 +134,9 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
                 """
         }
         return """
-            \(raw: plan.access)override func _validate(_ property: Int, _ value: inout Any?) throws {
+            \(plan.access)override func _validate(_ property: Int, _ value: inout Any?) throws {
                 switch property - Columns._base {
-            \(raw: cases.joined())    default: try super._validate(property, &value)
+            \(cases.joined())    default: try super._validate(property, &value)
                 }
             }
             """
@@ -171,16 +177,10 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         in context: some MacroExpansionContext
     ) throws -> [AttributeSyntax] {
         guard let variable = member.as(VariableDeclSyntax.self),
-            let plan = EntityPlan(declaration, reportingTo: nil),
-            let number = plan.number(of: variable)
+            let mark = PersistedMarks.marks(of: declaration).mark(of: variable)
         else { return [] }
-        var arguments = ["\(number)"]
-        if !plan.isRoot { arguments.append("inherits: true") }
-        if plan.properties[number].isDerived { arguments.append("readOnly: true") }
-        if let transformer = plan.properties[number].transformer {
-            arguments.append("transformer: \(transformer)")
-        }
-        return ["@_Persisted(\(raw: arguments.joined(separator: ", ")))"]
+        let name = TokenSyntax.identifier(mark)
+        return [AttributeSyntax(attributeName: IdentifierTypeSyntax(name: name))]
     }
 
     // MARK: Conformance
@@ -196,5 +196,12 @@ open class EntityExpansion: MemberMacro, MemberAttributeMacro, ExtensionMacro {
         }
         let conformance: DeclSyntax = "extension \(type.trimmed): Cairn.PersistentEntity {}"
         return conformance.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+    }
+}
+
+extension DeclSyntax {
+    /// A declaration as it is written, whose parts nobody asks for: the compiler gets its text.
+    fileprivate init(verbatim text: String) {
+        self.init(MissingDeclSyntax(placeholder: .identifier(text)))
     }
 }

@@ -92,12 +92,6 @@ struct EntityPlan {
         }
     }
 
-    /// The number of a member among the class's own persistent properties; nil if it is none.
-    func number(of member: VariableDeclSyntax) -> Int? {
-        guard let plan = PropertyPlan(member, reportingTo: nil) else { return nil }
-        return properties.firstIndex { $0.name.text == plan.name.text }
-    }
-
     /// Reports members that an entity cannot have.
     private static func check(_ member: DeclSyntax, _ context: any MacroExpansionContext) {
         if let initializer = member.as(InitializerDeclSyntax.self) {

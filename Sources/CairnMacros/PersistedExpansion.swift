@@ -6,6 +6,9 @@ public import SwiftSyntaxMacros
 
 /// Expands `@_Persisted`, which `@Entity` puts before persistent properties.
 open class PersistedExpansion: AccessorMacro {
+    /// What is written has its spaces.
+    open class var formatMode: FormatMode { .disabled }
+
     open class func expansion(
         of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
@@ -21,9 +24,17 @@ open class PersistedExpansion: AccessorMacro {
             default: isReadOnly = true
             }
         }
-        let getter: AccessorDeclSyntax = "get { _read(\(raw: number)\(raw: transformer)) }"
-        let setter: AccessorDeclSyntax =
-            "set { _write(\(raw: number), newValue\(raw: transformer)) }"
+        let getter = accessor(.get, "_read(\(number)\(transformer))")
+        let setter = accessor(.set, "_write(\(number), newValue\(transformer))")
         return isReadOnly ? [getter] : [getter, setter]
+    }
+
+    /// An accessor with a call in it, which nobody here reads: the compiler gets its text.
+    private static func accessor(_ keyword: Keyword, _ call: String) -> AccessorDeclSyntax {
+        let statement = CodeBlockItemSyntax(
+            item: .expr(ExprSyntax(MissingExprSyntax(placeholder: .identifier(" \(call) ")))))
+        return AccessorDeclSyntax(
+            accessorSpecifier: .keyword(keyword, trailingTrivia: .space),
+            body: CodeBlockSyntax(statements: [statement]))
     }
 }
