@@ -35,7 +35,7 @@ extension BatchInsertRequest {
                     context: .init(entity: entity.name))
             }
             return WriterFiller(body: body)
-        case .resolved(let makeRows): return WriterFiller(body: try makeRows(entity))
+        case .resolved(let makeRows, _): return WriterFiller(body: try makeRows(entity))
         case .objects(let makeRows):
             return WriterFiller(body: try makeRows(entity, objectClass))
         case .dictionaries(let rows): return DictionaryFiller(rows: rows, entity: entity)
@@ -51,6 +51,14 @@ private struct WriterFiller: RowFiller {
     let body: @Sendable (borrowing RowWriter) throws -> Bool
 
     func fill(_ batch: ColumnBatch, firstRow: Int) throws(StoreError) -> Bool {
+        let isEnd = try fillRows(batch, firstRow: firstRow)
+        if let (row, error) = batch.lists.pointee.refusal {
+            throw StoreError(rowsFailed: error, entity: batch.entity, row: firstRow + row)
+        }
+        return isEnd
+    }
+
+    private func fillRows(_ batch: ColumnBatch, firstRow: Int) throws(StoreError) -> Bool {
         guard let columns = batch.columns.baseAddress else { return true }
         let layout = batch.layout
         let lists = batch.lists

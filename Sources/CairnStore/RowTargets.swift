@@ -63,6 +63,13 @@ package struct RowLists {
     package private(set) var all: [List] = []
     /// What they take in memory, about.
     private(set) var bytes = 0
+    /// What is wrong with a value that a row was to have, the first of them, and in which row.
+    private(set) var refusal: (row: Int, error: StoreError)?
+
+    /// Notes that a row was to have a value that cannot be stored: whoever sets a cell cannot throw.
+    mutating func refuse(_ error: StoreError, row: Int) {
+        if refusal == nil { refusal = (row, error) }
+    }
 
     package mutating func append(_ targets: RowTargets, relationship: Int, row: Int) {
         bytes += 48 + targets.targets.count * 64
@@ -72,9 +79,11 @@ package struct RowLists {
     /// Forgets what the last row says.
     mutating func forget(row: Int) {
         while all.last?.row == row { all.removeLast() }
+        if refusal?.row == row { refusal = nil }
     }
 
     mutating func removeAll() {
+        refusal = nil
         if all.isEmpty { return }
         all.removeAll(keepingCapacity: all.count <= ColumnBatch.capacity)
         bytes = 0

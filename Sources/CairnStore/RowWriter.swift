@@ -88,6 +88,11 @@ public struct RowWriter: ~Copyable {
         value._store(in: &columns[column], row: row)
     }
 
+    /// Says that the row was to have a value that cannot be stored: the request throws that, with the row's number.
+    package func refuse(_ error: StoreError) {
+        lists.assumingMemoryBound(to: RowLists.self).pointee.refuse(error, row: row)
+    }
+
     /// Sets a column by its index to a value of the column's type; false if it is of another one.
     package func set(_ column: Int, _ value: Value) -> Bool {
         columns[column].store(value, row: row)

@@ -8,7 +8,7 @@ extension ManagedObject {
     /// count, and transient properties do not either. A new object always differs.
     public final var hasPersistentChangedValues: Bool {
         if isInserted { return true }
-        return !editedColumns.isEmpty
+        return !editedColumns.isEmpty || hasRefusals
             || toMany.contains { !isTransient($0.key) && $0.value.hasChanges }
     }
 
@@ -28,6 +28,11 @@ extension ManagedObject {
         for column in columnsWithEdits where !untracked.contains(column) {
             changes.updateValue(
                 value(forKey: entity.columns[column].name), forKey: entity.columns[column].name)
+        }
+        for index in (rarer?.refused ?? [:]).keys {
+            let attribute = entity.attributes[index].description
+            if attribute.isTransient { continue }
+            changes.updateValue(value(forKey: attribute.name), forKey: attribute.name)
         }
         for (index, state) in toMany where state.hasChanges {
             let name = entity.relationships[index].description.name

@@ -15,7 +15,7 @@ extension ManagedObject {
     @inline(never)
     private func readRow(_ trigger: FaultTrigger) {
         // Mostly the row is there, and nothing counts a reference to the context then.
-        if isFault, cells != nil, slots == nil, !flags.contains(.keptRow) {
+        if isFault, cells != nil, slots == nil {
             let isWatched = layout.pointee.registry._withUnsafeGuaranteedRef {
                 $0.board.wants(.faultHits)
             }
@@ -219,12 +219,14 @@ extension ManagedObject {
         context?.objectWillChange(self)
         let old = presentValue(column)
         put(column, value)
+        var isReal = old != value
         if rarer != nil {
             untracked.remove(column)
             awakened.remove(column)
+            if forgetRefusal(ofColumn: column) { isReal = true }
         }
         if isInserted || context == nil { slotsToEdit().assign(column) }
-        context?.objectDidChange(self, isReal: old != value)
+        context?.objectDidChange(self, isReal: isReal)
         didChange(.column(column))
     }
 
@@ -239,6 +241,7 @@ extension ManagedObject {
         fulfillIfNeeded(.column(column))
         guard !isGone else { return }
         put(column, value)
+        forgetRefusal(ofColumn: column)
         untracked.insert(column)
         if isAwakening { awakened.insert(column) } else { awakened.remove(column) }
     }
@@ -306,6 +309,7 @@ extension ManagedObject {
         guard rarer != nil else { return }
         untracked = ColumnSet()
         awakened = ColumnSet()
+        forgetRefusals()
         for index in toMany.keys where !isTransient(index) { toMany[index]?.revert() }
     }
 
@@ -325,9 +329,7 @@ extension ManagedObject {
     }
 
     /// Lets go of the values. Transient ones return to their defaults if `resetsTransients`.
-    ///
-    /// - Parameter keepsRow: whether the row that it has is shown again; see ``KnownRows``.
-    func turnIntoFault(resetsTransients: Bool, keepsRow: Bool = false) {
+    func turnIntoFault(resetsTransients: Bool) {
         let wasFault = isFault
         if !wasFault {
             willTurnIntoFault()
@@ -335,13 +337,7 @@ extension ManagedObject {
         }
         dropEdits()
         if !resetsTransients { noteOlderTransients() }
-        if keepsRow {
-            makeRowOfSlots()
-            flags.formUnion(.keptRow)
-        } else {
-            flags.subtract(.keptRow)
-            forgetRow()
-        }
+        forgetRow()
         isFulfilled = false
         unloadMembers()
         if resetsTransients { resetTransients() }

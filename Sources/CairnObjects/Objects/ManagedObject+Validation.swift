@@ -30,8 +30,8 @@ extension ManagedObject {
         // The values of a fault are as they were saved.
         let hasValues = isFulfilled && (slots != nil || isInserted)
         let isLacking = hasValues && lacksMandatory(rules)
-        if !isLacking, rules.limited.isEmpty, rules.counted.isEmpty { return [] }
-        var errors: [StoreError] = []
+        var errors = refusalErrors
+        if !isLacking, rules.limited.isEmpty, rules.counted.isEmpty { return errors }
         if isLacking {
             for column in entity.columns.indices { validate(column, &errors) }
         } else if hasValues {
@@ -60,6 +60,8 @@ extension ManagedObject {
 
     private func validate(_ index: Int, _ errors: inout [StoreError]) {
         if !isInserted, !hasEdit(index) { return }
+        // What it was set to is no value yet, and is told of already.
+        if isRefused(column: index) { return }
         validate(presentValue(index), column: index, &errors)
     }
 
@@ -148,8 +150,8 @@ extension ManagedObject {
     /// What the model forbids of all values, be they set or stored, and of all numbers of members.
     final func modelErrorsOfAll() -> [StoreError] {
         let rules = scope.rules
-        var errors: [StoreError] = []
-        for column in entity.columns.indices {
+        var errors = refusalErrors
+        for column in entity.columns.indices where !isRefused(column: column) {
             validate(columnValue(column), column: column, &errors)
         }
         for index in rules.counted {

@@ -29,7 +29,8 @@ public protocol AttributeTransformer: SendableMetatype {
     associatedtype Transformed
     /// The name by which models know the transformer. The type's own unless it says otherwise.
     static var transformerName: String { get }
-    /// The bytes of a value. A value that has none is a mistake of the program, which ends with the error's words.
+    /// The bytes of a value. A value that has none stays what the property reads as, and the object cannot be saved with it: its
+    /// validation, and a batch, throw `.validation` with entity and key, and this error as the cause.
     static func data(from value: Transformed) throws -> Data
     /// The value of bytes. What cannot be read reads as the property's default or nil, and the context's next fetch or save
     /// throws `.invalidRequest`. So a property that is not optional needs a default; a class that was written without the
@@ -49,7 +50,7 @@ public enum JSONTransformer<Transformed: Codable & SendableMetatype>: AttributeT
 
     /// The JSON of a value, its keys sorted.
     public static func data(from value: Transformed) throws -> Data {
-        if case .binary(let data) = JSONValue.encode(value) { return data }
+        if case .binary(let data) = try JSONValue.encode(value) { return data }
         return Data("null".utf8)
     }
 

@@ -41,27 +41,6 @@ extension ManagedObject {
         }
     }
 
-    /// The bytes of a value for a transformable attribute.
-    final func transformed(_ any: Any, _ attribute: AttributeDescription, key: String) -> Value {
-        guard let transformer = attribute.transformer else {
-            guard let data = any as? Data else {
-                preconditionFailure(
-                    "\(entity.name).\(key) "
-                        + AttributeTransformers.reason(name: attribute.valueTransformerName))
-            }
-            return .binary(data)
-        }
-        do {
-            return .binary(try transformer.data(any))
-        } catch is RegisteredTransformer.NoSuchType {
-            preconditionFailure(
-                "\(entity.name).\(key) takes a value of type \(transformer.typeName), "
-                    + "not a \(Swift.type(of: any))")
-        } catch {
-            preconditionFailure("\(entity.name).\(key) could not be transformed: \(error)")
-        }
-    }
-
     /// Bytes that are no value: a property cannot throw, so the next fetch or save does.
     final func noteUntransformable(_ key: String?, _ typeName: String, _ cause: any Error) {
         managedObjectContext?.readError = StoreError(
@@ -75,28 +54,30 @@ extension ManagedObject {
     public final func _read<T: AttributeTransformer>(_ property: Int, by transformer: T.Type)
         -> T.Transformed
     {
-        typedValue(property, T.self) ?? missingValue(property) ?? noValue(property)
+        refusedValue(property) ?? typedValue(property, T.self) ?? missingValue(property)
+            ?? noValue(property)
     }
 
     /// The value of an optional transformed property. Generated accessors call it.
     public final func _read<T: AttributeTransformer>(_ property: Int, by transformer: T.Type)
         -> T.Transformed?
     {
-        typedValue(property, T.self)
+        refusedValue(property) ?? typedValue(property, T.self)
     }
 
     /// Sets a transformed property. Generated accessors call it.
     public final func _write<T: AttributeTransformer>(
         _ property: Int, _ value: T.Transformed, by transformer: T.Type
     ) {
-        setStoredValue(property, TypedKind.bytes(value, T.self))
+        setEncoded(property, value) { try TypedKind.bytes($0, T.self) }
     }
 
     /// Sets an optional transformed property. Generated accessors call it.
     public final func _write<T: AttributeTransformer>(
         _ property: Int, _ value: T.Transformed?, by transformer: T.Type
     ) {
-        setStoredValue(property, value.map { TypedKind.bytes($0, T.self) } ?? .null)
+        guard let value else { return setStoredValue(property, .null) }
+        setEncoded(property, value) { try TypedKind.bytes($0, T.self) }
     }
 
     private func typedValue<T: AttributeTransformer>(_ property: Int, _ transformer: T.Type)
@@ -148,7 +129,7 @@ extension TypedKind {
     ) -> AttributeKind<T.Transformed> {
         AttributeKind(
             .transformable, isOptional: false, fits: { $0 == .transformable || $0 == .binary },
-            encode: { bytes($0, T.self) }, decode: { value($0, T.self) }, empty: { nil },
+            encode: { try bytes($0, T.self) }, decode: { value($0, T.self) }, empty: { nil },
             transformerName: T.transformerName, offersTransformer: offer(T.self))
     }
 
@@ -158,7 +139,7 @@ extension TypedKind {
     ) -> AttributeKind<T.Transformed?> {
         AttributeKind(
             .transformable, isOptional: true, fits: { $0 == .transformable || $0 == .binary },
-            encode: { $0.map { bytes($0, T.self) } ?? .null },
+            encode: { try $0.map { try bytes($0, T.self) } ?? .null },
             decode: { $0.isNull ? .some(nil) : value($0, T.self).map { $0 } },
             empty: { .some(nil) }, transformerName: T.transformerName,
             offersTransformer: offer(T.self))
@@ -194,15 +175,8 @@ extension TypedKind {
     { RelationshipToken() }
 
     static func bytes<T: AttributeTransformer>(_ value: T.Transformed, _ transformer: T.Type)
-        -> Value
-    {
-        do {
-            return .binary(try T.data(from: value))
-        } catch {
-            preconditionFailure(
-                "a value of type \(T.Transformed.self) could not be transformed: \(error)")
-        }
-    }
+        throws -> Value
+    { .binary(try T.data(from: value)) }
 
     private static func value<T: AttributeTransformer>(_ value: Value, _ transformer: T.Type)
         -> T.Transformed?

@@ -16,8 +16,8 @@ public struct AttributeKind<V>: Sendable {
     let isOptional: Bool
     /// Whether a stored attribute of this type can hold the values.
     let fits: @Sendable (AttributeType) -> Bool
-    /// The value as it is stored, or nil if it is a composite one.
-    let encode: @Sendable (V) -> Value
+    /// The value as it is stored, or nil if it is a composite one. Throws what its transformer, or its own `encode(to:)`, does.
+    let encode: @Sendable (V) throws -> Value
     /// The value that is stored; nil if it is none of the Swift type.
     let decode: @Sendable (Value) -> V?
     /// What is read where there is no value and no default; nil if that is a mistake.
@@ -32,7 +32,7 @@ public struct AttributeKind<V>: Sendable {
     init(
         _ type: AttributeType, isOptional: Bool,
         fits: @escaping @Sendable (AttributeType) -> Bool,
-        encode: @escaping @Sendable (V) -> Value,
+        encode: @escaping @Sendable (V) throws -> Value,
         decode: @escaping @Sendable (Value) -> V?,
         empty: @escaping @Sendable () -> V?,
         composite: CompositeKind<V>? = nil, transformerName: String? = nil,
@@ -47,6 +47,19 @@ public struct AttributeKind<V>: Sendable {
         self.composite = composite
         self.transformerName = transformerName
         self.offersTransformer = offersTransformer
+    }
+}
+
+extension AttributeKind {
+    /// A value that a model states, such as a default: one that cannot be stored is a mistake of the program.
+    func stated(_ value: V, _ property: String) -> Value {
+        do {
+            return try encode(value)
+        } catch {
+            preconditionFailure(
+                "\(property): the value of type \(V.self) that is stated here cannot be encoded: \(error)"
+            )
+        }
     }
 }
 

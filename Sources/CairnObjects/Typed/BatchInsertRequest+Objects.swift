@@ -69,6 +69,7 @@ extension BatchInsertRequest {
 extension ManagedObject {
     /// Says in a row what was set on an object that is in no context.
     fileprivate func write(to writer: borrowing RowWriter) throws(StoreError) {
+        if let error = StoreError.combining(refusalErrors) { throw error }
         for (index, state) in rarer?.toMany ?? [:] where state.hasChanges {
             throw refused(entity.relationships[index].description.name)
         }

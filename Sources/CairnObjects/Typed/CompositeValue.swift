@@ -62,7 +62,9 @@ public struct CompositeElement: Sendable {
             leaves = elements.flatMap(\.leaves)
         } else {
             description.valueTransformerName = kind.transformerName
-            if !computed { description.defaultValue = `default`.map { kind.encode($0()) } ?? .null }
+            if !computed {
+                description.defaultValue = `default`.map { kind.stated($0(), name) } ?? .null
+            }
             leaves = [kind.fits]
         }
         self.description = description
@@ -119,6 +121,8 @@ public struct CompositeReader {
 /// Collects the leaves of a composite value one after the other.
 public struct CompositeWriter {
     private(set) var values: [Value] = []
+    /// Why an element could not be encoded, if one could not.
+    private(set) var failure: (any Error)?
 
     init() {}
 
@@ -127,7 +131,12 @@ public struct CompositeWriter {
         if let composite = kind.composite {
             composite.write(value, &self)
         } else {
-            values.append(kind.encode(value))
+            do {
+                values.append(try kind.encode(value))
+            } catch {
+                values.append(.null)
+                failure = failure ?? error
+            }
         }
     }
 

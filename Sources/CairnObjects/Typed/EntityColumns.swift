@@ -100,23 +100,38 @@ where Wrapped.RawValue: AttributeValue {
 public struct ConvertedToken<Value>: ColumnToken {
     private let kind: AttributeKind<Value>
     private var columns: [Int] = []
+    private var name = ""
 
     init(_ kind: AttributeKind<Value>) { self.kind = kind }
 
     /// Binds the token to the columns of a property.
     public mutating func _bind(_ binding: EntityBinding, _ property: Int) {
         columns = binding.allColumns(property)
+        name = binding.typed?.properties[property].name ?? ""
     }
 
-    /// Puts a value into the row.
+    /// Puts a value into the row. One that cannot be encoded is what the request throws.
     public func _store(_ value: Value, in row: borrowing RowWriter) {
         if let composite = kind.composite {
             var writer = CompositeWriter()
             composite.write(value, &writer)
+            if let cause = writer.failure { return refuse(cause, row) }
             for (column, leaf) in zip(columns, writer.values) { put(leaf, column, row) }
         } else {
-            put(kind.encode(value), columns[0], row)
+            do {
+                put(try kind.encode(value), columns[0], row)
+            } catch {
+                refuse(error, row)
+            }
         }
+    }
+
+    private func refuse(_ cause: any Error, _ row: borrowing RowWriter) {
+        row.refuse(
+            StoreError(
+                .validation,
+                "the value of type \(Value.self) cannot be stored: it could not be encoded",
+                context: .init(key: name), cause: cause))
     }
 
     private func put(_ value: CairnModel.Value, _ column: Int, _ row: borrowing RowWriter) {

@@ -9,17 +9,16 @@ enum JSONValue {
     /// What the model says of such an attribute.
     static let transformerName = "CairnJSON"
 
-    static func encode<V: Encodable>(_ value: V) -> Value {
+    /// The bytes of a value; nil for nil.
+    ///
+    /// - Throws: what the value's own `encode(to:)` does, or the encoder.
+    static func encode<V: Encodable>(_ value: V) throws -> Value {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        do {
-            let data = try encoder.encode(value)
-            return data == null ? .null : .binary(data)
-        } catch {
-            preconditionFailure("a value of type \(V.self) could not be encoded: \(error)")
-        }
+        let data = try encoder.encode(value)
+        return data == null ? .null : .binary(data)
     }
 
     /// The value; nil if there is none, or if the bytes are not of the type.

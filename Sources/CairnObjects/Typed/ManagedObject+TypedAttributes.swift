@@ -62,12 +62,14 @@ extension ManagedObject {
 
     /// The value of a composite property. Generated accessors call it.
     public final func _read<V: CompositeValue>(_ property: Int) -> V {
+        if let refused: V = refusedValue(property) { return refused }
         var reader = CompositeReader(leaves(property))
         return V(_from: &reader) ?? missingValue(property) ?? noValue(property)
     }
 
     /// The value of an optional composite property: nil if all its leaves are. Generated accessors call it.
     public final func _read<V: CompositeValue>(_ property: Int) -> V? {
+        if let refused: V = refusedValue(property) { return refused }
         let leaves = leaves(property)
         guard leaves.contains(where: { !$0.isNull }) else { return nil }
         var reader = CompositeReader(leaves)
@@ -78,14 +80,14 @@ extension ManagedObject {
     public final func _write<V: CompositeValue>(_ property: Int, _ value: V) {
         var writer = CompositeWriter()
         value._write(to: &writer)
-        setLeaves(property, writer.values)
+        setLeaves(property, writer, value) { V(_from: &$0) }
     }
 
     /// Sets an optional composite property. Generated accessors call it.
     public final func _write<V: CompositeValue>(_ property: Int, _ value: V?) {
         var writer = CompositeWriter()
         writer.writeOptional(value)
-        setLeaves(property, writer.values)
+        setLeaves(property, writer, value) { V(_from: &$0) }
     }
 
     // MARK: Values as JSON
@@ -93,6 +95,7 @@ extension ManagedObject {
     /// The value of a property of a Codable type. Generated accessors call it.
     @_disfavoredOverload
     public final func _read<V: Codable>(_ property: Int) -> V {
+        if let refused: V = refusedValue(property) { return refused }
         let value = storedValue(property)
         if let decoded: V = JSONValue.decode(value) { return decoded }
         if !value.isNull { noteUnreadable(property, V.self) }
@@ -102,7 +105,7 @@ extension ManagedObject {
     /// Sets a property of a Codable type. Generated accessors call it.
     @_disfavoredOverload
     public final func _write<V: Codable>(_ property: Int, _ value: V) {
-        setStoredValue(property, JSONValue.encode(value))
+        setEncoded(property, value) { try JSONValue.encode($0) }
     }
 }
 
@@ -125,6 +128,16 @@ extension ManagedObject {
             access(.transient(attribute))
             return transients[attribute] ?? entity.attributes[attribute].description.defaultValue
         default: mismatch(property)
+        }
+    }
+
+    /// Sets an attribute to what is stored of a value. One that cannot be encoded is kept, and refused by the next save.
+    @inline(__always)
+    final func setEncoded<V>(_ property: Int, _ value: V, _ encode: (V) throws -> Value) {
+        do {
+            setStoredValue(property, try encode(value))
+        } catch {
+            refuse(property, RefusedValue(value, "\(V.self)", error))
         }
     }
 
@@ -154,9 +167,32 @@ extension ManagedObject {
         }
     }
 
-    private func setLeaves(_ property: Int, _ values: [Value]) {
+    /// Sets the leaves of a composite attribute. A leaf that is no value of its type, such as a raw value of another version of
+    /// the program, is read as a default: it stays as it is stored if that is what it is set to, since whoever changes one element
+    /// sets all of them.
+    private func setLeaves<Whole, V: CompositeValue>(
+        _ property: Int, _ writer: CompositeWriter, _ value: Whole,
+        _ read: (inout CompositeReader) -> V?
+    ) {
         guard case .composite(let list) = binding.slot(property) else { mismatch(property) }
-        for (column, value) in zip(binding.columns(ofComposite: list), values) {
+        if let cause = writer.failure {
+            return refuse(property, RefusedValue(value, "\(V.self)", cause))
+        }
+        let columns = binding.columns(ofComposite: list)
+        let stored = columns.map { columnValue($0) }
+        var values = writer.values
+        if stored != values, stored.contains(where: { !$0.isNull }) {
+            var reader = CompositeReader(stored)
+            var shown = CompositeWriter()
+            read(&reader)?._write(to: &shown)
+            if shown.failure == nil, shown.values.count == stored.count {
+                for index in stored.indices
+                where !stored[index].isNull && shown.values[index] == values[index] {
+                    values[index] = stored[index]
+                }
+            }
+        }
+        for (column, value) in zip(columns, values) {
             checkRange(column, value, property)
             setColumn(column, value)
         }
@@ -172,10 +208,18 @@ extension ManagedObject {
         switch binding.slot(property) {
         case .column(let column):
             guard columnValue(column).isNull else { return }
-            setPrimitiveColumn(column, kind.encode(value))
+            do {
+                setPrimitiveColumn(column, try kind.encode(value))
+            } catch {
+                refuse(property, RefusedValue(value, "\(V.self)", error))
+            }
         case .transient(let attribute):
             guard storedValue(property).isNull else { return }
-            setTransient(attribute, kind.encode(value), isPrimitive: true)
+            do {
+                setTransient(attribute, try kind.encode(value), isPrimitive: true)
+            } catch {
+                refuse(property, RefusedValue(value, "\(V.self)", error))
+            }
         case .composite(let list):
             let isUntouched = binding.columns(ofComposite: list).allSatisfy {
                 columnValue($0) == entity.columns[$0].defaultValue
@@ -183,6 +227,9 @@ extension ManagedObject {
             guard let composite = kind.composite, isUntouched else { return }
             var writer = CompositeWriter()
             composite.write(value, &writer)
+            if let cause = writer.failure {
+                return refuse(property, RefusedValue(value, "\(V.self)", cause))
+            }
             for (column, leaf) in zip(binding.columns(ofComposite: list), writer.values) {
                 setPrimitiveColumn(column, leaf)
             }

@@ -21,8 +21,8 @@ extension ManagedObject {
             var typed = given
             try method(&typed)
             if Self.areEqual(typed, given) { return }
-            let new = kind.encode(typed)
-            if new != kind.encode(given) { value = new.isNull ? nil : typed }
+            let new = try encoded(typed, kind, property)
+            if new != (try encoded(given, kind, property)) { value = new.isNull ? nil : typed }
             return
         }
         var exact = Value.null
@@ -31,10 +31,25 @@ extension ManagedObject {
         }
         guard var typed = kind.decode(exact) else { return }
         // The same value need not be encoded as it was: the members of a set have no order.
-        let old = kind.encode(typed)
+        let old = try encoded(typed, kind, property)
         try method(&typed)
-        let new = kind.encode(typed)
+        let new = try encoded(typed, kind, property)
         if new != old { value = new.any }
+    }
+
+    /// What a store takes of a value.
+    private func encoded<V>(_ value: V, _ kind: AttributeKind<V>, _ property: Int)
+        throws(StoreError) -> Value
+    {
+        do {
+            return try kind.encode(value)
+        } catch {
+            throw refusal(of: V.self, property, error)
+        }
+    }
+
+    private func refusal<V>(of type: V.Type, _ property: Int, _ cause: any Error) -> StoreError {
+        refusal(binding.typed?.properties[property].name ?? "", "\(V.self)", cause)
     }
 
     private func checkLeaves<V>(
@@ -52,6 +67,7 @@ extension ManagedObject {
         try method(&typed)
         var writer = CompositeWriter()
         composite.write(typed, &writer)
+        if let cause = writer.failure { throw refusal(of: V.self, property, cause) }
         guard writer.values != old else { return }
         var changed: [String: Any] = [:]
         for (column, leaf) in zip(columns, writer.values) {

@@ -71,7 +71,7 @@ public enum TypedKind {
         AttributeKind(
             .transformable, isOptional: V.self is any AnyOptionalType.Type,
             fits: { $0 == .transformable || $0 == .binary },
-            encode: { JSONValue.encode($0) }, decode: { JSONValue.decode($0) },
+            encode: { try JSONValue.encode($0) }, decode: { JSONValue.decode($0) },
             empty: { JSONValue.nilValue(of: V.self) }, transformerName: JSONValue.transformerName)
     }
 

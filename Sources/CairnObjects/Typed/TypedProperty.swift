@@ -82,15 +82,15 @@ extension TypedProperty {
             description.elements = elements.map { $0.description(inOptional: kind.isOptional) }
             fits = elements.flatMap(\.leaves)
         } else if let `default`, !computed {
-            description.defaultValue = kind.encode(`default`())
+            description.defaultValue = kind.stated(`default`(), name)
         }
         description.valueTransformerName = kind.transformerName
         kind.offersTransformer?()
         description.derivationExpression = derived
         description.renamingIdentifier = originalName
         description.versionHashModifier = hashModifier
-        description.minimumValue = minimumValue.map { kind.encode($0()) }
-        description.maximumValue = maximumValue.map { kind.encode($0()) }
+        description.minimumValue = minimumValue.map { kind.stated($0(), name) }
+        description.maximumValue = maximumValue.map { kind.stated($0(), name) }
         precondition(
             minimumLength == nil && maximumLength == nil && pattern == nil || kind.type == .string,
             "\(name) is no string: it has neither a length nor a pattern")
