@@ -12,12 +12,18 @@ import CairnModel
 import CairnStore
 
 extension ManagedObjectContext {
-    /// Marks an object to be deleted by the next save. A new object will never have been.
+    /// Marks an object to be deleted by the next save. A new object will never have been. For an object that has left the
+    /// context, as deleted ones do with a save and new ones with a rollback, there is nothing to do.
+    ///
+    /// An object of another context is a mistake of the program.
     public func delete(_ object: ManagedObject) {
         if object.managedObjectContext !== self {
-            precondition(object.isDeleted, "an object can be deleted in its own context only")
+            precondition(
+                object.isDeleted || object.managedObjectContext == nil,
+                "an object can be deleted in its own context only")
             return
         }
+        if object.flags.contains(.foreign) { object.fulfillIfNeeded() }
         object.prepareForDeletion()
         // What is deleted can come back only with values that have been read.
         if recordsEdits { object.fulfillIfNeeded() }

@@ -15,10 +15,13 @@ extension ManagedObjectContext {
 
     /// Sets an ordered to-many relationship. A member that is named twice stands where it is named first.
     func setMembers(of object: ManagedObject, _ index: Int, _ members: [ManagedObject]) {
-        guard !object.isGone else { return }
+        guard !isNoMore(object) else { return }
         guard object.entity.relationships[index].description.isOrdered else {
             return setMembers(of: object, index, Set(members))
         }
+        let (there, lost) = meant(by: members, object, index)
+        let members = there ?? members
+        defer { noteLostTargets(lost, of: object, index) }
         let old = orderedMembers(of: object, index)
         var new = members.map(\.objectID)
         // Mostly a little was changed at one place.
@@ -67,7 +70,7 @@ extension ManagedObjectContext {
     /// Puts the members of an ordered to-many into an order. Ids of others are passed over, and members that are not named
     /// come last.
     func setOrder(of object: ManagedObject, _ index: Int, _ ids: [ObjectID]) {
-        guard !object.isGone else { return }
+        guard !isNoMore(object) else { return }
         let now = orderedMembers(of: object, index)
         if now == ids { return }
         let members = Set(now)
@@ -84,7 +87,7 @@ extension ManagedObjectContext {
 
     /// Adds a member at a place of an ordered to-many, or moves it there.
     func insert(_ member: ManagedObject, into object: ManagedObject, _ index: Int, at place: Int) {
-        guard !object.isGone else { return }
+        guard !isNoMore(object) else { return }
         check(member, for: object, index)
         let id = member.objectID
         var order = orderedMembers(of: object, index)

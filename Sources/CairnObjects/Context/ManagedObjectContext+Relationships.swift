@@ -71,6 +71,7 @@ extension ManagedObjectContext {
     /// The members of a to-many; asks the store once.
     func loadedMembers(of object: ManagedObject, _ index: Int) -> Set<ObjectID> {
         if let members = object.toMany[index]?.current { return members }
+        if object.flags.contains(.foreign) { object.fulfillIfNeeded() }
         let relationship = relationship(object, index)
         if hasLostLinks { findLostLinks(of: object, index) }
         keepMemberEdits(of: object, index)
@@ -195,17 +196,23 @@ extension ManagedObjectContext {
     /// Sets a to-one relationship.
     func setTarget(of object: ManagedObject, _ index: Int, _ target: ManagedObject?) {
         let old = targetID(of: object, index)
-        guard !object.isGone else { return }
+        guard !isNoMore(object) else { return }
+        if object.rarer != nil { forgetLostTargets(of: object, index) }
+        var meant = target
         if let target {
             check(target, for: object, index)
-            if old == target.objectID { return touch(object, index, old) }
-            link(object, index, target)
+            meant = self.meant(by: target, object, index)
+        }
+        if let meant {
+            if old == meant.objectID { return touch(object, index, old) }
+            link(object, index, meant)
         } else if let old {
             let root = schema.entities[relationship(object, index).destination]
             unlink(object, index, objects(with: [old], under: root)[0])
         } else {
             touch(object, index, nil)
         }
+        if let target, meant == nil { noteLostTargets([target.objectID], of: object, index) }
     }
 
     /// Setting what is there already makes an object changed all the same.
@@ -215,8 +222,10 @@ extension ManagedObjectContext {
 
     /// Sets a to-many relationship.
     func setMembers(of object: ManagedObject, _ index: Int, _ members: Set<ManagedObject>) {
-        guard !object.isGone else { return }
+        guard !isNoMore(object) else { return }
         for member in members { check(member, for: object, index) }
+        let (there, lost) = meant(by: members, object, index)
+        let members = there.map { Set($0) } ?? members
         let old = loadedMembers(of: object, index)
         let new = Set(members.map(\.objectID))
         let root = schema.entities[relationship(object, index).destination]
@@ -231,15 +240,16 @@ extension ManagedObjectContext {
             objectWillChange(object)
             objectDidChange(object, isReal: false)
         }
+        noteLostTargets(lost, of: object, index)
     }
 
+    /// Stops if an object can be no target of a relationship, whatever has become of it.
     func check(_ target: ManagedObject, for object: ManagedObject, _ index: Int) {
         let relationship = relationship(object, index)
         let name = "\(object.entity.name).\(relationship.description.name)"
         precondition(
-            target.managedObjectContext === self,
-            "\(name): the object that is pointed at belongs to another context, or to none any more"
-        )
+            target.managedObjectContext === self || target.managedObjectContext == nil,
+            "\(name): the object that is pointed at belongs to another context")
         precondition(
             target.entity.isKind(of: schema.entities[relationship.destination]),
             "\(name) leads to \(schema.entities[relationship.destination].name), not to \(target.entity.name)"

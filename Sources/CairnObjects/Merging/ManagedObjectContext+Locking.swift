@@ -25,8 +25,10 @@ extension ManagedObjectContext {
     /// A fault is read now. New objects, and those that the save changes or deletes, are compared anyway.
     public func detectConflicts(for object: ManagedObject) {
         precondition(
-            object.managedObjectContext === self,
+            object.managedObjectContext === self || object.managedObjectContext == nil,
             "conflicts are detected for objects of the context")
+        // There is nothing left of it that somebody could have changed.
+        guard object.managedObjectContext != nil else { return }
         fulfill(object)
         if object.isInserted || object.isGone { return }
         lockedObjects.append(object)

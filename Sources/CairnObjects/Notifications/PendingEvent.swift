@@ -84,6 +84,9 @@ struct EarlierState {
     /// Its transient values, and the targets of its transient relationships.
     let transients: [Int: Value]
     private(set) var transientTargets: [Int: ObjectID]
+    /// What it was set to and could not be saved with.
+    let refused: [Int: RefusedValue]
+    let lostTargets: [Int: [ObjectID]]
     /// What it was.
     let flags: ManagedObject.Flags
 
@@ -92,6 +95,8 @@ struct EarlierState {
         toMany = object.rarer?.toMany ?? [:]
         transients = object.rarer?.transients ?? [:]
         transientTargets = object.rarer?.transientTargets ?? [:]
+        refused = object.rarer?.refused ?? [:]
+        lostTargets = object.rarer?.lostTargets ?? [:]
         flags = object.flags
     }
 

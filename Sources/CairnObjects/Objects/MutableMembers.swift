@@ -59,25 +59,31 @@ public struct MutableMembers: Sequence {
     // MARK: Changing
 
     /// Adds a member, and keeps the other side; whether it was none before. To an object whose row is gone nothing is added.
+    ///
+    /// An object that a save or a merge has folded into another one stands for that one. One that is no more is not added, and
+    /// the owner cannot be saved until the relationship is set anew or the object is removed.
     @discardableResult
     public func insert(_ member: ManagedObject) -> Bool {
         if contains(member) || owner.isGone { return false }
         let context = context
-        let destination = context.schema.entities[owner.entity.relationships[index].destination]
-        precondition(
-            member.managedObjectContext === context,
-            "\(name): the object belongs to another context, or to none any more")
-        precondition(
-            member.entity.isKind(of: destination),
-            "\(name) leads to \(destination.name), not to \(member.entity.name)")
-        context.link(owner, index, member)
+        context.check(member, for: owner, index)
+        guard let meant = context.meant(by: member, owner, index) else {
+            context.noteLostTargets([member.objectID], of: owner, index)
+            return false
+        }
+        if meant !== member, contains(meant) { return false }
+        context.link(owner, index, meant)
         return true
     }
 
     /// Removes a member, and keeps the other side; whether it was one.
     @discardableResult
     public func remove(_ member: ManagedObject) -> Bool {
-        guard contains(member) else { return false }
+        let context = context
+        if context.forgetLostTarget(member, of: owner, index) { return true }
+        guard let member = context.meant(by: member, owner, index), contains(member) else {
+            return false
+        }
         context.unlink(owner, index, member)
         return true
     }

@@ -90,10 +90,12 @@ public struct MutableOrderedMembers: Sequence {
     // MARK: Changing
 
     /// Adds a member at the end, and keeps the other side; whether it was none before. A member stays where it is.
+    ///
+    /// An object that a save or a merge has folded into another one stands for that one. One that is no more is not added, and
+    /// the owner cannot be saved until the relationship is set anew or the object is removed.
     @discardableResult
     public func append(_ member: ManagedObject) -> Bool {
-        if contains(member) || owner.isGone { return false }
-        context.check(member, for: owner, index)
+        guard let member = newMember(member) else { return false }
         context.link(owner, index, member)
         return true
     }
@@ -103,13 +105,26 @@ public struct MutableOrderedMembers: Sequence {
         for member in Array(members) { append(member) }
     }
 
-    /// Adds a member at a place, and keeps the other side; whether it was none before. A member stays where it is.
+    /// Adds a member at a place, and keeps the other side; whether it was none before. A member stays where it is. See
+    /// ``append(_:)`` for objects that are no more.
     @discardableResult
     public func insert(_ member: ManagedObject, at place: Int) -> Bool {
         precondition(place >= 0 && place <= count, "\(name) has no place \(place)")
-        if contains(member) || owner.isGone { return false }
+        guard let member = newMember(member) else { return false }
         context.insert(member, into: owner, index, at: place)
         return true
+    }
+
+    /// The object that is to be added for one; nil if it is a member, or no more, which is noted.
+    private func newMember(_ member: ManagedObject) -> ManagedObject? {
+        if contains(member) || owner.isGone { return nil }
+        let context = context
+        context.check(member, for: owner, index)
+        guard let meant = context.meant(by: member, owner, index) else {
+            context.noteLostTargets([member.objectID], of: owner, index)
+            return nil
+        }
+        return meant !== member && contains(meant) ? nil : meant
     }
 
     /// Removes the member at a place.
@@ -123,7 +138,11 @@ public struct MutableOrderedMembers: Sequence {
     /// Removes a member, and keeps the other side; whether it was one.
     @discardableResult
     public func remove(_ member: ManagedObject) -> Bool {
-        guard contains(member) else { return false }
+        let context = context
+        if context.forgetLostTarget(member, of: owner, index) { return true }
+        guard let member = context.meant(by: member, owner, index), contains(member) else {
+            return false
+        }
         context.unlink(owner, index, member)
         return true
     }

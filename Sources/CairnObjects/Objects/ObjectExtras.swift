@@ -26,6 +26,10 @@ final class ObjectExtras {
     var fetched: [String: [ObjectID]] = [:]
     /// Whether it was given a value that waits in the store for a save. That may be over.
     var hasStagedValue = false
+    /// What attributes were set to that no store can take, by index.
+    var refused: [Int: RefusedValue] = [:]
+    /// The objects that are no more and that relationships were set to, by index.
+    var lostTargets: [Int: [ObjectID]] = [:]
     /// The object that took this one's place.
     var absorbedInto: ObjectID?
     /// What the cascade rules of the object have deleted.

@@ -159,6 +159,12 @@ extension ManagedObjectContext {
             }
             for member in change.came where isHere(member) { link(object, index, member) }
         }
+        // Last: setting a property otherwise forgets them.
+        for (index, change) in edit.lostTargets {
+            forgetLostTargets(of: object, index)
+            noteLostTargets(change.after ?? [], of: object, index)
+        }
+        for (index, change) in edit.refused { object.setRefused(index, change.after) }
     }
 
     /// Links an object that had left to what it still was linked to then.
@@ -224,7 +230,7 @@ extension ManagedObjectContext {
     /// An object that is as it is stored is no longer changed.
     private func settle(_ object: ManagedObject) {
         guard object.managedObjectContext === self, object.changedIndex >= 0, !object.isInserted,
-            !object.isDeleted, !object.hasEdits
+            !object.isDeleted, !object.hasEdits, !object.hasRefusals
         else { return }
         for (index, state) in object.rarer?.toMany ?? [:] where state.hasChanges {
             // What was added and removed again is known to be no change once the members are read.

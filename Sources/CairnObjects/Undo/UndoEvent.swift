@@ -66,6 +66,10 @@ struct ObjectEdit {
     private(set) var members: [Int: Members] = [:]
     /// The members of ordered to-many relationships that stand otherwise, in their orders; by relationship.
     private(set) var orders: [Int: Change<[ManagedObject]>] = [:]
+    /// What attributes were set to that no store can take.
+    private(set) var refused: [Int: Change<RefusedValue?>] = [:]
+    /// The objects that are no more and that relationships were set to.
+    private(set) var lostTargets: [Int: Change<[ObjectID]?>] = [:]
     /// What an object is linked to that is deleted, since no delete rule has taken it away; by relationship.
     private(set) var remaining: [Int: [ManagedObject]] = [:]
 
@@ -122,6 +126,16 @@ struct ObjectEdit {
             if isEmpty { return nil }
             return
         }
+        let refused = earlier?.refused ?? [:]
+        for index in Set(rarer.refused.keys).union(refused.keys)
+        where rarer.refused[index] !== refused[index] {
+            self.refused[index] = (refused[index], rarer.refused[index])
+        }
+        let lostTargets = earlier?.lostTargets ?? [:]
+        for index in Set(rarer.lostTargets.keys).union(lostTargets.keys)
+        where rarer.lostTargets[index] != lostTargets[index] {
+            self.lostTargets[index] = (lostTargets[index], rarer.lostTargets[index])
+        }
         let transients = earlier?.transients ?? [:]
         for index in Set(rarer.transients.keys).union(transients.keys)
         where rarer.transients[index] != transients[index] {
@@ -177,6 +191,8 @@ struct ObjectEdit {
         targets = other.targets.mapValues { ($0.after, $0.before) }
         members = other.members.mapValues { ($0.went, $0.came) }
         orders = other.orders.mapValues { ($0.after, $0.before) }
+        refused = other.refused.mapValues { ($0.after, $0.before) }
+        lostTargets = other.lostTargets.mapValues { ($0.after, $0.before) }
         remaining = other.remaining
     }
 
@@ -185,7 +201,7 @@ struct ObjectEdit {
 
     private var isEmpty: Bool {
         isThere.before == isThere.after && columns.isEmpty && transients.isEmpty && targets.isEmpty
-            && members.isEmpty && orders.isEmpty
+            && members.isEmpty && orders.isEmpty && refused.isEmpty && lostTargets.isEmpty
     }
 }
 
