@@ -113,7 +113,7 @@ struct KeyPathTests {
     func composite() throws {
         let context = try Stack(Models.values, .dictionary).context()
         let thing = context.make("Thing")
-        thing.setValue("red", forKeyPath: "color.primary")
+        try thing.setValue("red", forKeyPath: "color.primary")
         #expect(thing.value(forKeyPath: "color.primary") as? String == "red")
         #expect(thing.value(forKeyPath: "color.shade") == nil)
         #expect((thing.value(forKeyPath: "color") as? [String: Any])?.count == 1)
@@ -124,13 +124,13 @@ struct KeyPathTests {
     func setting(_ backend: Backend) throws {
         let scene = try Scene(backend)
         let product = scene.products[0]
-        product.setValue("renamed", forKeyPath: "shop.name")
-        product.setValue("plain", forKeyPath: "name")
+        try product.setValue("renamed", forKeyPath: "shop.name")
+        try product.setValue("plain", forKeyPath: "name")
         #expect(scene.corner.string("name") == "renamed" && product.string("name") == "plain")
-        product.setValue(nil, forKeyPath: "shop.name")
+        try product.setValue(nil, forKeyPath: "shop.name")
         #expect(scene.corner["name"] == nil)
         product["shop"] = nil
-        product.setValue("nobody", forKeyPath: "shop.name")
+        try product.setValue("nobody", forKeyPath: "shop.name")
         #expect(scene.corner["name"] == nil)
         try scene.context.save()
     }
@@ -145,9 +145,9 @@ struct KeyPathTests {
             values["name"] as? String == "c" && values["shop"] as? ManagedObject === scene.corner)
         #expect(values["stock"].flatMap { $0 } == nil)
         let other = scene.context.make("Product")
-        other.setValuesForKeys(values)
+        try other.setValuesForKeys(values)
         #expect(other.string("name") == "c" && other.object("shop") === scene.corner)
-        other.setValuesForKeys(["name": "d", "note": nil, "price": 4.0])
+        try other.setValuesForKeys(["name": "d", "note": nil, "price": 4.0])
         #expect(other.string("name") == "d" && other["price"] as? Double == 4)
         try scene.context.save()
     }

@@ -101,9 +101,7 @@ struct ReadmeTests {
                     entityName: "Product",
                     objects: [["serialCode": "A-1", "name": "Anchor", "price": 9.5]]))
             let update = context.insert("Product")
-            update["serialCode"] = "A-1"
-            update["name"] = "Anchor"
-            update["price"] = 7.25
+            try update.setValuesForKeys(["serialCode": "A-1", "name": "Anchor", "price": 7.25])
             context.mergePolicy = .mergeByPropertyObjectTrump
             try context.save()
 

@@ -9,7 +9,7 @@
 // A key that an object does not have is a mistake of the program and traps with a sentence.
 
 import CairnModel
-import CairnStore
+public import CairnStore
 
 extension ManagedObject {
     /// What a key path leads to.
@@ -36,22 +36,29 @@ extension ManagedObject {
     }
 
     /// Sets the property at the end of a path along to-one relationships. Where one of these is nil, nothing is set.
-    public final func setValue(_ value: Any?, forKeyPath path: String) {
-        if hasProperty(path) { return setValue(value, forKey: path) }
+    ///
+    /// - Throws: `StoreError` as ``setValue(_:forKey:)``; `.invalidRequest` if the path leads nowhere, or across a to-many
+    ///   relationship. Nothing is set then.
+    public final func setValue(_ value: Any?, forKeyPath path: String) throws(StoreError) {
+        if hasProperty(path) { return try setValue(value, forKey: path) }
         var end = path.startIndex
         while let dot = path[end...].firstIndex(of: ".") {
             let key = String(path[..<dot])
             if let index = entity.relationshipIndex(named: key) {
-                precondition(
-                    !entity.relationships[index].description.isToMany,
-                    "\(entity.name).\(key) leads to many objects: a value is set on one of them")
-                (self.value(forKey: key) as? ManagedObject)?
+                if entity.relationships[index].description.isToMany {
+                    throw StoreError(
+                        .invalidRequest,
+                        "the relationship leads to many objects: set the value on one of them",
+                        context: .init(entity: entity.name, key: key, objectID: objectID))
+                }
+                try (self.value(forKey: key) as? ManagedObject)?
                     .setValue(value, forKeyPath: String(path[path.index(after: dot)...]))
                 return
             }
             end = path.index(after: dot)
         }
-        unknownPath(path)
+        // Says that there is no such property, unless it is an element of a composite one.
+        try setValue(value, forKey: path)
     }
 
     /// The values of properties, by key; nil where one has none.
@@ -59,11 +66,6 @@ extension ManagedObject {
         var values: [String: Any?] = [:]
         for key in keys { values.updateValue(value(forKey: key), forKey: key) }
         return values
-    }
-
-    /// Sets properties, by key, in the order of the keys; nil is a value.
-    public final func setValuesForKeys(_ values: [String: Any?]) {
-        for (key, value) in values.sorted(by: { $0.key < $1.key }) { setValue(value, forKey: key) }
     }
 
     /// Whether a path can be followed from here: whether it begins with a property.

@@ -261,11 +261,11 @@ struct DerivedAttributeTests {
         let context = stack.context()
         let author = context.insert("Author")
         author["name"] = "A"
-        author.setValue("x", forKey: "key")
-        author.setValue(9, forKey: "articleCount")
+        author["key"] = "x"
+        author["articleCount"] = 9
         try context.save()
         #expect(author.string("key") == "a" && author.int("articleCount") == 0)
-        author.setValue(9, forKey: "words")
+        author["words"] = 9
         try context.save()
         #expect(author.int("words") == 0 && !context.hasChanges)
         #expect(try stored(author, stack).int("words") == 0)

@@ -173,7 +173,7 @@ struct DeclaredBatchTests {
             if let name = value as? String, ["owner", "maker", "seller", "user"].contains(key) {
                 object[key] = try context.find("Owner", "name", .string(name)).first
             } else {
-                object.setValue(value, forKeyPath: key)
+                try object.setValue(value, forKeyPath: key)
             }
         }
         try context.save()

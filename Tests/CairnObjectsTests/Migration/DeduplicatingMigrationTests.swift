@@ -99,7 +99,7 @@ struct DeduplicatingMigrationTests {
             }
             for (name, members) in ["red": ["n1", "a1", "b1"], "blue": ["a2", "n2"]] {
                 let team = context.make("Team", ["name": name])
-                for member in members { objects[member]?.setValue(team, forKey: "team") }
+                for member in members { objects[member]?["team"] = team }
                 objects[name] = team
             }
             try context.save()
@@ -265,7 +265,7 @@ struct DeduplicatingMigrationTests {
             let context = stack.context()
             for name in ["a3", "b1"] {
                 let found = try context.find("Person", "name", .string(name))
-                found.first?.setValue("same", forKey: "code")
+                found.first?["code"] = "same"
             }
             try context.save()
         }
@@ -280,7 +280,7 @@ struct DeduplicatingMigrationTests {
             let context = stack.context()
             for (name, code) in [("a3", "other"), ("n1", "same")] {
                 let found = try context.find("Person", "name", .string(name))
-                found.first?.setValue(code, forKey: "code")
+                found.first?["code"] = code
             }
             try context.save()
         }

@@ -181,7 +181,7 @@ struct RandomStore {
             {
                 keys += 1
                 let key: Value = type == .string ? .string("\(keys)") : .integer(keys)
-                object.setValue(key.literal(of: type)?.any, forKey: "key")
+                object["key"] = key.literal(of: type)?.any
             }
         }
     }
@@ -195,7 +195,7 @@ struct RandomStore {
                     continue
                 }
                 let value = random.oneIn(5) ? Value.null : RandomValue.stored(type, &random)
-                object.setValue(value.any, forKey: object.entity.columns[column].name)
+                object[object.entity.columns[column].name] = value.any
             }
         }
     }
@@ -209,12 +209,10 @@ struct RandomStore {
             let name = relationship.description.name
             if relationship.description.isToMany {
                 let count = Int.random(in: 0...4, using: &random)
-                object.setValue(
-                    Set((0..<count).compactMap { _ in others.randomElement(using: &random) }),
-                    forKey: name)
+                object[name] = Set(
+                    (0..<count).compactMap { _ in others.randomElement(using: &random) })
             } else {
-                object.setValue(
-                    random.oneIn(6) ? nil : others.randomElement(using: &random), forKey: name)
+                object[name] = random.oneIn(6) ? nil : others.randomElement(using: &random)
             }
         }
     }

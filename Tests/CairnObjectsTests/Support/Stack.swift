@@ -48,7 +48,7 @@ extension ManagedObjectContext {
     @discardableResult
     func make(_ entity: String, _ values: [String: Any?] = [:]) -> ManagedObject {
         let object = insert(entity)
-        for (key, value) in values { object.setValue(value, forKey: key) }
+        for (key, value) in values { object[key] = value }
         return object
     }
 
