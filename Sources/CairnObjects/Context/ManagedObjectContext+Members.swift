@@ -41,7 +41,7 @@ extension ManagedObjectContext {
     func membersWithRows(of object: ManagedObject, _ index: Int) -> [ManagedObject]? {
         guard !object.hasTemporaryID,
             prefetched?.members[.init(owner: object.objectID, index: index)] == nil,
-            object.flags.isDisjoint(with: [.inserted, .gone])
+            object.flags.isDisjoint(with: [.inserted, .gone, .foreign])
         else { return nil }
         guard let state = object.rarer?.toMany[index] else { return readMembers(of: object, index) }
         if let numbers = state.numbers { return members(numbers, of: object, index) }

@@ -63,7 +63,8 @@ extension ManagedObjectContext {
 
     /// Whether an object was found to be deleted by somebody else.
     func isLost(_ object: ManagedObject) -> Bool {
-        object.isGone || object.isDeleted && object.isDisplaced
+        !object.flags.isDisjoint(with: [.gone, .foreign])
+            || object.isDeleted && object.isDisplaced
     }
 
     /// A predicate that names the objects in the place of those that were folded into them.
