@@ -52,6 +52,11 @@ open class CompositeExpansion: ExtensionMacro {
         let reads = elements.enumerated().map { number, element in
             "        let value\(number) = reader.next(\(element.arguments))\n"
         }
+        let checks = elements.compactMap { element in
+            PropertyPlan.emptyValueCheck(element.type, element.defaultValue).map {
+                "        \($0)\n"
+            }
+        }
         let unwraps = elements.indices.map { "let value\($0)" }.joined(separator: ", ")
         let sets = elements.enumerated().map { "        self.\($1.name) = value\($0)\n" }
         let writes = elements.map { element in
@@ -74,7 +79,7 @@ open class CompositeExpansion: ExtensionMacro {
             \(raw: paths.joined())        ]
                 }
                 \(raw: access)init?(_from reader: inout Cairn.CompositeReader) {
-            \(raw: reads.joined())        guard \(raw: unwraps) else { return nil }
+            \(raw: checks.joined())\(raw: reads.joined())        guard \(raw: unwraps) else { return nil }
             \(raw: sets.joined())    }
                 \(raw: access)func _write(to writer: inout Cairn.CompositeWriter) {
             \(raw: writes.joined())    }

@@ -160,6 +160,11 @@ struct PropertyPlan {
         if let (type, key) = inverseCheck {
             check = "\n        _ = { (object: \(type)) in _ = object.\(key) }"
         }
+        if relationshipMark == nil, transformer == nil,
+            let call = Self.emptyValueCheck(type, defaultValue)
+        {
+            check += "\n        \(call)"
+        }
         return """
                 do {\(check)
                     let kind = \(kind("of"))
@@ -232,7 +237,7 @@ struct PropertyPlan {
             return Self.isPlain(type) && transformer == nil ? .bytesOnly : nil
         case "transformable", "codable":
             if isDerived { return .transformedDerived }
-            if name == "transformable", defaultValue == nil,
+            if defaultValue == nil,
                 Self.wrapped(type).description == type.trimmed.description
             {
                 return .transformedWithoutDefault
@@ -300,6 +305,15 @@ struct PropertyPlan {
     }
 
     private static func unwrapped(_ type: TypeSyntax) -> String { wrapped(type).lastName }
+
+    /// A call that compiles only if something can be read where nothing is stored, or what is no value of the type; nil if the
+    /// default says what, or the type is one that is known to have an empty value.
+    static func emptyValueCheck(_ type: TypeSyntax, _ defaultValue: ExprSyntax?) -> String? {
+        let isOptional = wrapped(type).description != type.trimmed.description
+        let isPlain = !isCollection(type) && (isNeverText(type) || unwrapped(type) == "String")
+        if defaultValue != nil || isOptional || isPlain { return nil }
+        return "Cairn.TypedKind.emptyValueExists(in: (\(type)).self)"
+    }
 
     /// The type without the optional around it.
     private static func wrapped(_ type: TypeSyntax) -> TypeSyntax {

@@ -106,8 +106,7 @@ struct ExpansionTests {
                         }
                     }
 
-                    extension Product: Cairn.PersistentEntity {
-                    }
+                    extension Product: Cairn.PersistentEntity {}
                     """#))
     }
 
@@ -222,6 +221,19 @@ struct ExpansionTests {
         Case(
             "nil as a default is none",
             "@Entity final class A: ManagedObject { var a: Int? = nil }", #"property("a", kind))"#),
+        Case(
+            "what may have no empty value is asked about where it has no default",
+            """
+            @Entity final class A: ManagedObject { var a: Shade; var b: [String]; var c: Set<Tag> }
+            """,
+            "Cairn.TypedKind.emptyValueExists(in: (Shade).self)",
+            "Cairn.TypedKind.emptyValueExists(in: ([String]).self)",
+            "Cairn.TypedKind.emptyValueExists(in: (Set<Tag>).self)"),
+        Case(
+            "an element of a composite is asked about too",
+            "@Composite struct A { var a: Shade; var b: Int }",
+            "init?(_from reader: inout Cairn.CompositeReader) { Cairn.TypedKind.emptyValueExists(in: (Shade).self) let value0"
+        ),
         Case(
             "a name that is a word of the language is itself in the model",
             "@Entity final class A: ManagedObject { var `default`: Int }",

@@ -43,7 +43,11 @@ struct Tint: Sendable, Equatable {
 
 enum TintTransformer: AttributeTransformer {
     static func data(from value: Tint) throws -> Data { Data([value.red, value.green]) }
-    static func value(from data: Data) throws -> Tint { Tint(red: data[0], green: data[1]) }
+    static func value(from data: Data) throws -> Tint {
+        guard data.count == 2 else { throw NoTint() }
+        return Tint(red: data[0], green: data[1])
+    }
+    struct NoTint: Error {}
 }
 // WhatAPropertyCanBe 1 ends
 

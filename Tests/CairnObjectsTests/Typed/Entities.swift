@@ -125,7 +125,7 @@ final class TypedThing: ManagedObject {
     var price: Money = Money(amount: 1, currency: "EUR")
     var words: [String] = []
     var scores: [String: Int] = ["a": 1]
-    var unit: Shade
+    var unit: Shade = .light
     var home: Address = Address(street: "Main")
     var work: Address?
     var place: Place?

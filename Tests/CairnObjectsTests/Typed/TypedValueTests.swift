@@ -7,6 +7,20 @@ import Testing
 
 @testable import CairnObjects
 
+/// A composite value with raw values in it.
+@Composite
+struct Room: Equatable {
+    var shade: Shade = .dark
+    var other: Shade?
+    var name: String = ""
+}
+
+@Entity
+final class TypedHome: ManagedObject {
+    var room: Room = Room()
+    var spare: Room?
+}
+
 @Suite("Values of typed properties")
 struct TypedValueTests {
     private func context(_ types: any PersistentEntity.Type...) throws -> ManagedObjectContext {
@@ -238,16 +252,58 @@ struct TypedValueTests {
         #expect(try context.fetch(FetchRequest<TypedThing>()).count == 1)
     }
 
-    #if !os(iOS)
-        @Test("A raw value that is missing, without a default, is a mistake of the program")
-        func missingRawValue() async {
-            await #expect(processExitsWith: .failure) {
-                let model = ManagedObjectModel(for: TypedThing.self)
-                let context = ManagedObjectContext(
-                    store: try LogStore.inMemory(schema: try Schema(model)),
-                    classes: ObjectClasses(for: TypedThing.self))
-                _ = context.insert(TypedThing.self).unit
-            }
+    @Test(
+        "What is no value of the type is read as the default, and stays stored when the object is saved",
+        arguments: Backend.allCases)
+    func unknownValues(_ backend: Backend) throws {
+        let stack = try Stack(
+            ManagedObjectModel(for: TypedThing.self, TypedHome.self), backend,
+            classes: ObjectClasses(for: TypedThing.self, TypedHome.self))
+        let ids = try stack.store { context in
+            let thing = context.make("TypedThing", ["shade": "blue", "otherShade": "green"])
+            thing["cost"] = Data("{}".utf8)
+            let home = context.make("TypedHome")
+            home["room"] = ["room.shade": "blue", "room.other": "green", "room.name": "hall"]
+            home["spare"] = ["spare.shade": "blue"]
+            return [thing, home]
         }
-    #endif
+        let context = stack.context()
+        let thing = try #require(context.object(with: ids[0]) as? TypedThing)
+        #expect(thing.shade == .light && thing.otherShade == nil && thing.cost == nil)
+        _ = storeError { _ = try context.all("TypedThing") }
+        thing.level = Level(rawValue: 3)
+        let home = try #require(context.object(with: ids[1]) as? TypedHome)
+        #expect(home.room == Room(shade: .dark, other: nil, name: "hall"))
+        home.room.name = "kitchen"
+        home.spare?.name = "attic"
+        try context.save()
+        let stored = stack.context()
+        let (again, other) = (stored.object(with: ids[0]), stored.object(with: ids[1]))
+        #expect(again.string("shade") == "blue" && again.string("otherShade") == "green")
+        #expect(again["cost"] as? Data == Data("{}".utf8) && again.int("level") == 3)
+        #expect(other.string("room.shade") == "blue" && other.string("room.other") == "green")
+        #expect(other.string("room.name") == "kitchen" && other.string("spare.name") == "attic")
+        #expect(other.string("spare.shade") == "blue")
+        home.room.shade = .light
+        try context.save()
+        #expect(stack.context().object(with: ids[1]).string("room.shade") == "light")
+    }
+
+    @Test("An object that somebody else has deleted has its defaults", arguments: Backend.allCases)
+    func deletedElsewhere(_ backend: Backend) throws {
+        let stack = try Stack(
+            ManagedObjectModel(for: TypedThing.self, TypedHome.self), backend,
+            classes: ObjectClasses(for: TypedThing.self, TypedHome.self))
+        let ids = try stack.store { [$0.make("TypedThing"), $0.make("TypedHome")] }
+        let context = stack.context()
+        let objects = ids.map { context.object(with: $0) }
+        let other = stack.context()
+        for id in ids { other.delete(other.object(with: id)) }
+        try other.save()
+        let thing = try #require(objects[0] as? TypedThing)
+        let home = try #require(objects[1] as? TypedHome)
+        #expect(thing.unit == .light && thing.price.currency == "EUR" && thing.words.isEmpty)
+        #expect(home.room == Room() && home.spare == nil && thing.isDeleted)
+        #expect(thing.snapshot().unit == .light && home.snapshot().room == Room())
+    }
 }
