@@ -51,7 +51,7 @@ open class FetchedResultsController<Result: ManagedObject> {
     public final var fetchRequest: FetchRequest<Result>
     /// Whose objects are listed.
     public final let managedObjectContext: ManagedObjectContext
-    /// What sections are named after; nil: there are none, or they are named by a computed property.
+    /// What sections are named after; nil: there are none, or they are named by a computed property or a closure.
     public final let sectionNameKeyPath: String?
     /// The name under which lists that ``performFetch()`` gets are remembered, for all controllers of the process; nil: they are
     /// not.
@@ -86,6 +86,8 @@ open class FetchedResultsController<Result: ManagedObject> {
     /// There are no files of it, as Core Data has: reading those costs about what the fetch does, since a store keeps the values
     /// that objects are sorted and grouped by side by side. The first fetch of a process is a fetch.
     public final let cacheName: String?
+    /// Whether it was told that the list is about to change.
+    private final var isChanging = false
     private final let sectionName: ((Result) -> String)?
     /// What ``sectionName`` is made of.
     private final let sectionPath: AnyKeyPath?
@@ -94,6 +96,25 @@ open class FetchedResultsController<Result: ManagedObject> {
     /// again at the next change.
     public final weak var delegate: (any FetchedResultsControllerDelegate<Result>)? {
         didSet { if delegate != nil { follow(hasMissed: true) } }
+    }
+
+    /// Who is told of changes on the main actor, in place of the ``delegate``; see ``MainFetchedResultsControllerDelegate``.
+    ///
+    /// - Precondition: the controller's context is used on the main actor.
+    public final var mainDelegate: (any MainFetchedResultsControllerDelegate<Result>)? {
+        get { bridge?.delegate }
+        set {
+            bridge = newValue.map { MainDelegate($0) }
+            delegate = bridge
+        }
+    }
+
+    /// What tells the delegate on the main actor. It is kept here: nobody else does.
+    private final var bridge: MainDelegate<Result>?
+
+    private final var isListenedTo: Bool {
+        guard let delegate else { return false }
+        return delegate !== bridge || bridge?.delegate != nil
     }
 
     private final var follower: ResultsFollower?
@@ -105,7 +126,9 @@ open class FetchedResultsController<Result: ManagedObject> {
     /// A controller without a list: see ``performFetch()``.
     ///
     /// - Parameters:
-    ///   - sectionNameKeyPath: a key path of the entity, through to-one relationships if need be; nil: no sections.
+    ///   - sectionNameKeyPath: a key path of the entity to one value, through to-one relationships if need be, be it of a
+    ///     transient attribute; nil: no sections. ``performFetch()`` throws if there is no such value: a letter of an attribute
+    ///     (`"title.firstLetter"`) is none, and is said by a closure.
     ///   - name: see ``cacheName``.
     public init(
         fetchRequest: FetchRequest<Result>, managedObjectContext context: ManagedObjectContext,
@@ -116,6 +139,30 @@ open class FetchedResultsController<Result: ManagedObject> {
         self.sectionNameKeyPath = sectionNameKeyPath
         cacheName = name
         sectionName = nil
+        sectionPath = nil
+    }
+
+    /// A controller without a list, whose sections are named by a closure: by what a key path cannot say, and of objects whose
+    /// class is not known.
+    ///
+    /// ```swift
+    /// FetchedResultsController(
+    ///     fetchRequest: request, managedObjectContext: context,
+    ///     sectionName: { String(($0["title"] as? String ?? "").prefix(1)) })
+    /// ```
+    ///
+    /// The request has to sort by something that keeps objects of one name together. An object is asked again when it changes; what
+    /// the closure reads of other objects is not followed. The list is not remembered: nobody could tell that two closures are
+    /// the same.
+    public init(
+        fetchRequest: FetchRequest<Result>, managedObjectContext context: ManagedObjectContext,
+        sectionName: @escaping (Result) -> String
+    ) {
+        self.fetchRequest = fetchRequest
+        managedObjectContext = context
+        sectionNameKeyPath = nil
+        cacheName = nil
+        self.sectionName = sectionName
         sectionPath = nil
     }
 
@@ -176,16 +223,18 @@ open class FetchedResultsController<Result: ManagedObject> {
         follower.listener = ResultsFollower.Listener(
             willChange: { [weak self] in
                 guard let self else { return }
+                isChanging = true
                 delegate?.controllerWillChangeContent(self)
             },
             didChange: { [weak self] in self?.tell($0, $1) },
             didReset: { [weak self] _ in self?.forget() },
             didFail: { [weak self] error in
                 guard let self else { return }
+                isChanging = false
                 if self.follower?.list == nil { forget() }
                 delegate?.controller(self, didFailToFollow: error)
             },
-            isListening: { [weak self] in self?.delegate != nil })
+            isListening: { [weak self] in self?.isListenedTo == true })
         follower.observe(managedObjectContext, isOwn: false)
     }
 
@@ -235,6 +284,9 @@ open class FetchedResultsController<Result: ManagedObject> {
         if !list.isSectioned {
             delegate.controller(self, didChangeContentWith: change.difference)
         }
+        // New objects that have got their ids where they are look as they did.
+        guard isChanging else { return }
+        isChanging = false
         delegate.controllerDidChangeContent(self)
     }
 

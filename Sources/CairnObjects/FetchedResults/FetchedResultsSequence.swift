@@ -54,6 +54,20 @@ extension ManagedObjectContext {
         return try results(follower)
     }
 
+    /// The same with sections that a closure names; see
+    /// ``FetchedResultsController/init(fetchRequest:managedObjectContext:sectionName:)``.
+    public func results<Result: ManagedObject>(
+        of request: FetchRequest<Result>, sectionName: @escaping (Result) -> String
+    ) throws(StoreError) -> some AsyncSequence<FetchedResultsSnapshot, any Error> & Sendable {
+        let follower = ResultsFollower(
+            request.terms, sectionKey: nil,
+            sectionName: { object in
+                guard let object = object as? Result else { return "" }
+                return sectionName(object)
+            }, holdsObjects: false)
+        return try results(follower)
+    }
+
     private func results(_ follower: ResultsFollower) throws(StoreError)
         -> some AsyncSequence<FetchedResultsSnapshot, any Error> & Sendable
     {

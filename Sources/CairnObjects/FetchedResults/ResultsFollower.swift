@@ -157,10 +157,8 @@ final class ResultsFollower {
                 sections = .path(
                     try SortPath(SortKey(sectionKey), of: entity, in: context.schema))
             } catch {
-                // A transient property is asked of the objects.
-                guard entity.hasProperty(sectionKey) else {
-                    throw StoreError(error, entity: entity)
-                }
+                // What no store can sort by, a transient property for example, is asked of the objects.
+                try SectionPath.check(sectionKey, of: entity, in: context.schema)
                 sections = .object { SectionName.of($0.value(forKeyPath: sectionKey)) }
             }
         }
@@ -377,13 +375,5 @@ enum SectionName {
     static func of(_ value: Value) -> String {
         if case .string(let text) = value { return text }
         return of(value.any)
-    }
-}
-
-extension SchemaEntity {
-    /// Whether a path begins with one of the properties.
-    fileprivate func hasProperty(_ path: String) -> Bool {
-        let first = String(path.prefix { $0 != "." })
-        return attributeIndex(named: first) != nil || relationshipIndex(named: first) != nil
     }
 }
