@@ -1,14 +1,12 @@
-// Which rows a context may show again after a refresh, instead of what is stored now.
-//
-// Core Data keeps the rows of a store beside the objects of its contexts: saves bring them up to date, batch requests do not.
-// So a refreshed object shows what a save has written, but not what a batch request has. Here objects keep their rows
-// themselves, and read the newest ones when they have been refreshed; they keep them only if all that has been committed since
-// they were read is known to be of the context's own batch requests and saves:
+// Whether the rows that a context has read are what is stored by now, as far as it can tell without looking: lists that objects
+// name the sections of are remembered only then. All that has been committed since the rows were read has to be known to be of
+// the context's own saves:
 //
 //   floor    a commit that every row of the context is of, or of a later one
 //   own      how many commits behind it are the context's own
 //
-// Somebody else's commit makes the number of commits greater than that. Then nothing is kept until all rows have been let go.
+// Somebody else's commit makes the number of commits greater than that. Then nothing is known until all rows have been let go.
+// A batch request of the context's own leaves the objects that it has as they were, until they are refreshed.
 //
 // A context that merges by itself from a state on of which it knew its rows has what is stored whenever nothing waits.
 //
@@ -25,8 +23,6 @@ struct KnownRows {
     private(set) var hidesBatches = false
     /// Whether the context merges whatever is committed from that state on of which its rows were known.
     fileprivate(set) var mergesTheRest = false
-    /// When an object was last refreshed.
-    var refreshed: ContinuousClock.Instant?
 
     /// - Parameter store: nil for a context that does not read the store itself.
     init(of store: (any PersistentStore)?) { floor = try? store?.snapshot().commit }
@@ -84,25 +80,5 @@ extension ManagedObjectContext {
         else { return false }
         if knownRows.areNewest(at: state.commit) { return true }
         return knownRows.mergesTheRest && inbox?.hasTaken(state.commits) == true
-    }
-
-    /// Whether an object that becomes a fault now shows the row that it has when it is touched again.
-    var keepsRows: Bool {
-        guard knownRows.hidesBatches, stalenessInterval != 0, readsNewest,
-            let commit = try? store.snapshot().commit, knownRows.areKnown(at: commit)
-        else { return false }
-        knownRows.refreshed = stalenessInterval > 0 ? .now : nil
-        return true
-    }
-
-    /// Whether a row that was kept may be shown still.
-    func isKept(_ object: ManagedObject) -> Bool {
-        guard stalenessInterval != 0, readsNewest, let commit = try? store.snapshot().commit,
-            knownRows.areKnown(at: commit)
-        else { return false }
-        if stalenessInterval < 0 { return true }
-        return knownRows.refreshed.map {
-            $0.duration(to: .now) < .seconds(stalenessInterval)
-        } ?? false
     }
 }

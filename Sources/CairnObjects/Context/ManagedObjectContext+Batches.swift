@@ -1,7 +1,6 @@
 // Requests that go to the store without objects.
 //
-// They do not touch what is in the context: objects that are here show what they showed, until they are fetched, or
-// refreshed as ``ManagedObjectContext/stalenessInterval`` says.
+// They do not touch what is in the context: objects that are here show what they showed, until they are fetched or refreshed.
 
 import CairnModel
 public import CairnStore
@@ -80,6 +79,12 @@ extension ManagedObjectContext {
         var request = request
         request.author = request.author ?? transactionAuthor
         request.contextName = request.contextName ?? name
+        let result = try carryOut(request)
+        if result.commit != nil { knownRows.noteBatch() }
+        return result
+    }
+
+    private func carryOut(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         guard board.wants(.batches) else { return try store.execute(request) }
         return try watched(BatchEvent(.delete, entity: entityName(of: request.target))) {
             () throws(StoreError) in

@@ -12,12 +12,13 @@ extension ManagedObjectContext {
     /// The object of an id, be it that the store has none: then it shows when the object is touched. If it was folded into
     /// another one, as a ``DeduplicationRequest`` does it, that one.
     ///
+    /// That is so too for an id of a store that the context does not have, or not any more, and for one of another context's new
+    /// object: the object is a fault, and gone when it is touched. ``existingObject(with:)`` throws for all of these.
+    ///
     /// Reads nothing, unless the id's hierarchy has several entities and the object is not in the context:
     /// then the row is read to know which it is.
     public func object(with id: ObjectID) -> ManagedObject {
-        guard let root = rootEntity(of: id) else {
-            preconditionFailure("the object id \(id) belongs to another store")
-        }
+        guard let root = rootEntity(of: id) else { return foreignObject(with: id) }
         // What cannot be read shows when the object is touched.
         if !id.isTemporary, mayRedirect,
             registry.object(for: id).map({ isLost($0) || $0.isFault && !$0.hasEdits }) ?? true,
@@ -258,7 +259,11 @@ extension ManagedObjectContext {
 
     /// Fills a fault; what cannot be thrown is kept for the next fetch or save.
     func fulfill(_ object: ManagedObject, _ trigger: FaultTrigger = .nothing) {
-        do { try fulfillOrThrow(object, asking: trigger) } catch { readError = error }
+        do { try fulfillOrThrow(object, asking: trigger) } catch {
+            readError = error
+            // Nothing could ever be saved of it.
+            if object.flags.contains(.foreign) { vanish(object) }
+        }
     }
 
     /// Fills a fault.
@@ -268,10 +273,7 @@ extension ManagedObjectContext {
         throws(StoreError)
     {
         guard object.isFault else { return }
-        if object.flags.contains(.keptRow) {
-            object.flags.subtract(.keptRow)
-            if !isKept(object) { object.forgetRow() }
-        }
+        if object.flags.contains(.batched) { readBatch(of: object) }
         if object.cells != nil {
             wake(object)
             if board.wants(.faultHits) { tellOfHit(object) }

@@ -55,6 +55,7 @@ extension ManagedObjectContext {
         moves = ReferenceMoves()
         readError = nil
         advisor = nil
+        batchedFetches = []
         beginEvent()
         let objects = registry.objects
         var changes = ObjectChanges()
@@ -76,6 +77,8 @@ extension ManagedObjectContext {
 
     /// Brings an object up to date.
     ///
+    /// It shows what is stored then, whoever has written it: batch requests of the context's own too.
+    ///
     /// With `mergeChanges` the row is read again and the edits stay on top of it. Without, the object becomes
     /// a fault and its edits are lost, on both sides of its relationships. A new object stays as it is.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
@@ -90,6 +93,7 @@ extension ManagedObjectContext {
             return false
         }
         prefetched = nil
+        if parent != nil, knownRows.hidesBatches { refreshAbove(object.objectID) }
         if mergeChanges && (object.isUpdated || object.isDeleted) {
             do {
                 if let row = try read([object.objectID])[0] {
@@ -115,35 +119,50 @@ extension ManagedObjectContext {
         object.isPropagated = false
         object.isDisplaced = false
         object.absorbedInto = nil
-        object.turnIntoFault(resetsTransients: false, keepsRow: keepsRows)
+        object.turnIntoFault(resetsTransients: false)
         if wasPropagated { forgetMembers(under: [object.entity.root]) }
         noteRefreshed(object)
         revision += 1
         return true
     }
 
-    /// Refreshes all objects and keeps unsaved changes: changed objects get the newest row under their
+    /// Refreshes all objects, which show what is stored then, and keeps unsaved changes: changed objects get the newest row under their
     /// edits, the others become faults. Transient values return to their defaults.
     public func refreshAllObjects() {
         let start = board.wants(.refreshes) ? Self.now() : nil
         var count = 0
         prefetched = nil
-        let keepsRows = keepsRows
         if changed.count == 0 {
-            if !keepsRows { beginKnowingRows() }
+            beginKnowingRows()
             hasSetTransients = false
+        }
+        if parent != nil, knownRows.hidesBatches {
+            for object in registry.objects where !object.isInserted {
+                refreshAbove(object.objectID)
+            }
+            knownRows.begin(at: nil)
         }
         for object in registry.objects where !object.isInserted && !object.isGone {
             if object.isUpdated || object.isDeleted {
                 if bringUpToDate(object, mergeChanges: true) { count += 1 }
                 object.resetTransients()
             } else {
-                object.turnIntoFault(resetsTransients: true, keepsRow: keepsRows)
+                object.turnIntoFault(resetsTransients: true)
                 noteRefreshed(object)
                 count += 1
             }
         }
         if let start { tellOfRefresh(count, since: start) }
+    }
+
+    /// Brings the objects of an id up to date that the contexts above have: a child has carried out a batch request, which has
+    /// gone to the store past them. Their changes stay.
+    private func refreshAbove(_ id: ObjectID) {
+        guard let parent else { return }
+        parent.refreshAbove(id)
+        if let shown = parent.registry.object(for: id) {
+            parent.refresh(shown, mergeChanges: true)
+        }
     }
 
     /// Takes the edits of an object's relationships back on both sides.

@@ -73,19 +73,12 @@ public final class ManagedObjectContext {
     /// The contexts that work on this one, as long as they live.
     var children: [ChildContext] = []
 
-    /// How many seconds an object may go on showing what was read of it before, after a refresh without merging has made it a
-    /// fault. Negative, which is the default: without end. 0: never.
-    ///
-    /// It is about what the context's own batch requests have changed: a refresh alone does not show that, as in Core Data,
-    /// whose contexts keep rows apart from objects. What anybody has saved is always read anew, and so is what fetches find.
-    ///
-    /// ```swift
-    /// try context.execute(BatchInsertRequest(Product.self, objects: feed))
-    /// context.stalenessInterval = 0
-    /// context.refreshAllObjects()                    // shows what the request has written
-    /// ```
-    public var stalenessInterval: Double = -1
-    /// What says whether rows that were read may be shown again after a refresh.
+    /// Core Data's contexts keep rows apart from objects, and show them again for so many seconds. Here none are kept.
+    @available(
+        *, unavailable, message: "a refreshed object always reads what is stored: leave this out"
+    )
+    public var stalenessInterval: Double { preconditionFailure("unavailable") }
+    /// What says whether the rows that were read are what is stored.
     var knownRows: KnownRows
     /// Whether the context saves by itself when a run of edits ends: see ``autosaveError``.
     ///
@@ -151,6 +144,8 @@ public final class ManagedObjectContext {
     var redirects: [(object: ManagedObject, other: ManagedObject)] = []
     /// What was read ahead of the objects that somebody will want; nil if nothing was.
     var prefetched: PrefetchedRows?
+    /// The fetches whose objects are read in batches, the last one last.
+    var batchedFetches: [FetchedBatches] = []
     /// Where rows are put together that are few.
     let rowRoom: RowRoom
     /// Whether members that are linked come back to where they were stored.
@@ -233,6 +228,8 @@ public final class ManagedObjectContext {
     var oneWaysTo: [Int: [OneWay]] = [:]
     /// By entity.
     @exclusivity(unchecked) private var scopes: [EntityScope?]
+    /// What objects share whose ids are of none of the context's stores.
+    var foreignScopes: [ForeignPlace: EntityScope] = [:]
     private let roots: [UInt32: Int]
     /// The entities of classes that were asked for.
     private var entitiesOfClasses: [ObjectIdentifier: SchemaEntity] = [:]
@@ -386,6 +383,15 @@ public final class ManagedObjectContext {
         return roots[id.hierarchy].map { schema.entities[$0] }
     }
 
+    /// The root entity of the hierarchy that has a number in the context's stores; another one if none has it.
+    func rootEntity(ofHierarchy hierarchy: UInt32) -> SchemaEntity {
+        if let index = roots[hierarchy] { return schema.entities[index] }
+        guard let any = schema.entities.first else {
+            preconditionFailure("a model without entities has no objects")
+        }
+        return any
+    }
+
     /// What the objects of each entity share that was asked for.
     var knownScopes: [EntityScope] { scopes.compactMap(\.self) }
 
@@ -481,6 +487,7 @@ public final class ManagedObjectContext {
         pendingDeletes = []
         absorbedObjects = []
         lockedObjects = []
+        batchedFetches = []
         retained = nil
     }
 
@@ -514,7 +521,8 @@ public final class ManagedObjectContext {
     public func obtainPermanentIDs(for objects: [ManagedObject]) throws(StoreError) {
         var seen: Set<ManagedObject> = []
         let waiting = objects.filter {
-            $0.objectID.isTemporary && $0.managedObjectContext === self && seen.insert($0).inserted
+            $0.objectID.isTemporary && $0.managedObjectContext === self
+                && !$0.flags.contains(.foreign) && seen.insert($0).inserted
         }
         guard !waiting.isEmpty else { return }
         let ids = try permanentIDs(for: waiting)

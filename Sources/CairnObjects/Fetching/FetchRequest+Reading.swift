@@ -17,7 +17,13 @@ extension FetchRequest {
         set { terms.rarer.relationshipKeyPathsForPrefetching = newValue }
     }
 
-    /// How many rows ``ManagedObjectContext/fetchLazily(_:)`` reads at once; 0 = all. A plain fetch gives an array and reads all.
+    /// How many rows are read at once; 0 = all.
+    ///
+    /// A plain fetch gives an array of faults then. The rows of the first batch are read with it, those of another when one of
+    /// its objects is touched. If the entity has descendants, and ``includesSubentities`` is true, all rows are read once, since
+    /// only they can tell the entity, and those behind the first batch are not kept. The context knows the batches of the last
+    /// four such fetches: objects of earlier ones are read one by one. ``ManagedObjectContext/fetchLazily(_:)`` makes no objects
+    /// but those of the batches that are asked for.
     public var fetchBatchSize: Int {
         get { terms.rarer.fetchBatchSize }
         set { terms.rarer.fetchBatchSize = newValue }

@@ -32,40 +32,26 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
     public subscript(position: Int) -> Result { batches.object(position) }
 
     final class Batches {
-        let ids: [ObjectID]
+        let fetched: FetchedBatches
         private let context: ManagedObjectContext
         private let request: FetchRequest<Result>
-        private let entity: SchemaEntity
-        private let size: Int
-        private let paths: [ManagedObjectContext.PrefetchPath]
-        private let origin: FaultOrigin?
-        /// New objects may get other ids: they are kept by their places.
-        private let own: [Int: ManagedObject]
         /// The batches that were asked for last, the newest first.
         private var latest: [(number: Int, objects: [Result])] = []
 
         init(
-            _ entries: [(id: ObjectID, object: ManagedObject?)], _ context: ManagedObjectContext,
-            _ request: FetchRequest<Result>, _ entity: SchemaEntity,
-            _ paths: [ManagedObjectContext.PrefetchPath], _ origin: FaultOrigin?
+            _ fetched: FetchedBatches, _ context: ManagedObjectContext,
+            _ request: FetchRequest<Result>
         ) {
-            self.paths = paths
-            self.origin = origin
-            ids = entries.map(\.id)
+            self.fetched = fetched
             self.context = context
             self.request = request
-            self.entity = entity
-            size = request.fetchBatchSize > 0 ? request.fetchBatchSize : Swift.max(1, ids.count)
-            var own: [Int: ManagedObject] = [:]
-            for (place, entry) in entries.enumerated() {
-                if let object = entry.object { own[place] = object }
-            }
-            self.own = own
         }
+
+        var ids: [ObjectID] { fetched.ids }
 
         func object(_ position: Int) -> Result {
             precondition(ids.indices.contains(position), "the fetch has no object \(position)")
-            let (number, place) = position.quotientAndRemainder(dividingBy: size)
+            let (number, place) = position.quotientAndRemainder(dividingBy: fetched.size)
             if let first = latest.first, first.number == number, isThere(first.objects[place]) {
                 return first.objects[place]
             }
@@ -74,7 +60,8 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
             if let index = latest.firstIndex(where: { $0.number == number }) {
                 latest.swapAt(0, index)
             } else {
-                latest.insert((number, read(number)), at: 0)
+                let objects = context.read(number, of: fetched)
+                latest.insert((number, objects.map { context.result($0, of: request) }), at: 0)
                 if latest.count > 2 { latest.removeLast() }
             }
             return latest[0].objects[place]
@@ -82,21 +69,6 @@ public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
 
         @inline(__always) private func isThere(_ object: Result) -> Bool {
             object.managedObjectContext != nil || object.isDeleted
-        }
-
-        private func read(_ number: Int) -> [Result] {
-            let range = (number * size)..<Swift.min(ids.count, (number + 1) * size)
-            let stored = range.filter { own[$0] == nil }
-            let refreshes = request.terms.box?.terms.shouldRefreshRefetchedObjects ?? false
-            let objects = context.objects(
-                reading: stored.map { ids[$0] }, under: entity,
-                wakes: !request.returnsObjectsAsFaults, refreshes: refreshes)
-            if refreshes { context.refresh(own.filter { range.contains($0.key) }.map(\.value)) }
-            context.readAhead(paths, of: objects, request.terms, origin)
-            let byPlace = Dictionary(uniqueKeysWithValues: zip(stored, objects))
-            return range.compactMap { place in
-                (own[place] ?? byPlace[place]).map { context.result($0, of: request) }
-            }
         }
     }
 }
@@ -127,11 +99,13 @@ extension ManagedObjectContext {
         } else {
             entries = try lazyEntries(terms)
         }
-        return LazyFetchResults(
-            .init(entries, self, request, try entity(of: terms), paths, origin(of: terms)))
+        let batches = FetchedBatches(
+            entries, terms, try entity(of: terms), paths, origin(of: terms))
+        return LazyFetchResults(.init(batches, self, request))
     }
 
-    private func lazyEntries(_ terms: FetchTerms) throws(StoreError)
+    /// The ids of the objects that match, in order, and the objects of those that have changes here.
+    func lazyEntries(_ terms: FetchTerms) throws(StoreError)
         -> [(id: ObjectID, object: ManagedObject?)]
     {
         try terms.box?.terms.checkForObjects(terms.entityName, in: schema)
@@ -151,21 +125,6 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Reads ahead for a batch, and notes where its objects came from.
-    fileprivate func readAhead(
-        _ paths: [PrefetchPath], of objects: [ManagedObject], _ terms: FetchTerms,
-        _ origin: FaultOrigin?
-    ) {
-        if !paths.isEmpty {
-            do throws(StoreError) {
-                try prefetch(paths, of: objects, terms, origin)
-            } catch {
-                readError = error
-            }
-        }
-        enter(objects, origin)
-    }
-
     /// The objects of stored ids, in order; the rows of those that are not known are read at once. One whose row is gone is
     /// a fault of the entity that was asked for.
     ///
@@ -177,9 +136,7 @@ extension ManagedObjectContext {
             refreshes
             ? ids
             : ids.filter { id in
-                registry.object(for: id).map {
-                    $0.isFault && ($0.cells == nil || $0.flags.contains(.keptRow))
-                } ?? true
+                registry.object(for: id).map { $0.isFault && $0.cells == nil } ?? true
             }
         var made: [ManagedObject] = []
         if !unread.isEmpty {

@@ -45,18 +45,21 @@ extension ManagedObjectContext {
         let terms = request.terms
         let rarer = terms.rarer
         let paths = try prefetchPaths(rarer.relationshipKeyPathsForPrefetching, terms)
-        let readsRows = readsRows(terms)
-        let origin = origin(of: terms, readsRows: readsRows)
+        let isBatched = isBatched(terms)
+        let readsRows = !isBatched && readsRows(terms)
+        let origin = origin(of: terms, readsRows: readsRows || isBatched)
         let (entries, snapshot) = try await entries(terms, readsRows: readsRows, progress)
         if rarer.shouldRefreshRefetchedObjects { try refresh(entries) }
         let objects: [Result]
-        if readsRows {
+        if isBatched {
+            objects = try batched(entries.map { ($0.id, $0.object) }, request, paths, origin)
+        } else if readsRows {
             objects = self.objects(entries, request)
         } else {
             objects = faults(with: entries.map(\.id), of: try entity(of: terms))
                 .map { result($0, of: request) }
         }
-        if !paths.isEmpty { try prefetch(paths, of: objects, terms, origin) }
+        if !paths.isEmpty, !isBatched { try prefetch(paths, of: objects, terms, origin) }
         if let start {
             tell(.objects, terms, objects.count, since: start, snapshot, isAsynchronous: true)
         }

@@ -13,6 +13,9 @@ extension ManagedObjectContext {
         let objects: [Result]
         if rarer.shouldRefreshRefetchedObjects {
             objects = try refreshed(request)
+        } else if isBatched(request.terms) {
+            // Each batch reads ahead for itself.
+            return try batched(try lazyEntries(request.terms), request, paths, origin)
         } else if readsRows(request.terms) {
             objects = try self.objects(request)
         } else {

@@ -72,7 +72,6 @@ struct TypedBatchUpdateTests {
             BatchUpdateRequest(TypedEmployee.self, where: #Predicate { $0.name == "c" })
                 .set(\TypedEmployee.firm, toObject: ids[1])
                 .set(\TypedEmployee.boss, toObject: nil))
-        context.stalenessInterval = 0
         context.refreshAllObjects()
         #expect(try employees().map { $0.firm?.title } == ["one", nil, "two"])
         #expect(try employees().map { $0.boss?.name } == ["Ann", "Ann", nil])

@@ -142,7 +142,6 @@ extension CachedLists {
             #expect(
                 try !isFound(books.stack.context(), name) && isFound(books.stack.context(), name))
             #expect(try !isFound(context, name))
-            context.stalenessInterval = 0
             context.refreshAllObjects()
             #expect(held.string("title") == "A")
             #expect(try isFound(context, name))

