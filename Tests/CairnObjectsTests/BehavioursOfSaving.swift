@@ -42,7 +42,10 @@ struct BehavioursOfSaving {
         func attempt(_ what: String) throws {
             let commit = try stack.store.snapshot().commit
             object.refuses = [what]
-            #expect(throws: Stubborn.Refusal(what: what)) { try context.save() }
+            // Our rule: what a class throws comes as the cause of an error that names the object.
+            let error = try #require(storeError { try context.save() })
+            #expect(error.code == .validation && error.context.objectID == object.objectID)
+            #expect(error.cause as? Stubborn.Refusal == Stubborn.Refusal(what: what))
             #expect(try stack.store.snapshot().commit == commit, "nothing is stored")
             #expect(object.managedObjectContext === context && object.hasChanges)
             object.refuses = []

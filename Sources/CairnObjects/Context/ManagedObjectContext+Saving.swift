@@ -69,7 +69,7 @@ extension ManagedObjectContext {
             let request = makeRequest(resolutions)
             guard !request.isEmpty else { return try finishEmptySave() }
             tally?.count(request)
-            switch try store.save(request) {
+            switch try store.saving(request) {
             case .saved(let result):
                 tally?.absorbed += result.absorbed.count
                 return finishSave(result)
@@ -183,11 +183,13 @@ extension ManagedObjectContext {
     }
 
     /// What is wrong with the objects, all of it.
-    private func validationError(_ objects: [ManagedObject]) -> (any Error)? {
-        // A migration validates its objects when all of them are whole.
-        if migrationPart == .destination { return nil }
+    private func validationError(_ objects: [ManagedObject]) -> StoreError? {
+        // A migration validates its objects when all of them are whole, but for what no store could take.
+        if migrationPart == .destination {
+            return StoreError.combining(
+                objects.filter { !$0.isDeleted }.flatMap(\.refusalErrors))
+        }
         var errors: [StoreError] = []
-        var foreign: (error: any Error, object: ManagedObject)?
         for object in objects where object.managedObjectContext === self {
             do {
                 if object.isDeleted {
@@ -197,20 +199,9 @@ extension ManagedObjectContext {
                 } else {
                     try object.validateForUpdate()
                 }
-            } catch let error as StoreError {
-                errors.append(error)
             } catch {
-                if foreign == nil && errors.isEmpty {
-                    foreign = (error, object)
-                } else {
-                    errors.append(StoreError(refusing: nil, of: object, cause: error))
-                }
+                errors.append(StoreError(refusing: nil, of: object, cause: error))
             }
-        }
-        if let foreign {
-            if errors.isEmpty { return foreign.error }
-            errors.insert(
-                StoreError(refusing: nil, of: foreign.object, cause: foreign.error), at: 0)
         }
         return StoreError.combining(errors)
     }

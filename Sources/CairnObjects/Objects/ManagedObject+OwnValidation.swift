@@ -3,7 +3,7 @@
 //   1. What the model says comes first. A class that overrides `validateValue(_:forKey:)` has that said by super.
 //   2. Each property that was set is shown to the class: of a new object all of them, of a stored one those with edits.
 //   3. What comes out differently is set, which makes the save validate the object once more.
-//   4. All failures are gathered. One alone is thrown as it is; several become one error with details.
+//   4. All failures are gathered, each as a StoreError: what a class throws is the cause of one with object and property.
 //
 // Threads: the context's.
 
@@ -14,7 +14,7 @@ import FoundationEssentials
 extension ManagedObject {
     /// - Throws: What is wrong, all of it.
     final func validateOwn(_ rules: EntityRules) throws {
-        var failures = ValidationFailures()
+        var failures = ValidationFailures(object: self)
         switch ownValidation(rules) {
         case .none: failures.add(modelErrors(rules))
         case .properties(let numbers):
@@ -27,11 +27,15 @@ extension ManagedObject {
             }
         case .all:
             guard isFulfilled && (slots != nil || isInserted) || rarer != nil else { return }
-            for key in keysToValidate {
+            let refusals = refusalErrors
+            failures.add(refusals)
+            // There is nothing that the class could look at.
+            let refused = Set(refusals.compactMap(\.context.key))
+            for key in keysToValidate where !refused.contains(key) {
                 validate(key, &failures) { try validateValue(&$0, forKey: key) }
             }
         }
-        try failures.throwIfAny(self)
+        if let error = StoreError.combining(failures.list) { throw error }
     }
 
     /// Shows a value to the class, and sets what comes out.
@@ -51,7 +55,9 @@ extension ManagedObject {
         do throws(StoreError) { try validateModeled(&exact, forKey: key) } catch {
             return failures.add(error, key: key)
         }
-        setValue(exact, forKey: key)
+        do throws(StoreError) { try setValue(exact, forKey: key) } catch {
+            failures.add(error, key: key)
+        }
     }
 
     /// Attributes and relationships that were set, in the order of the model. Derived attributes are nobody's to set.
@@ -141,7 +147,9 @@ extension ManagedObject {
         } else if let column = entity.columnIndex(named: key) {
             validateColumn(&value, column, &errors)
         } else {
-            preconditionFailure("the entity \(entity.name) has no property named \(key)")
+            throw StoreError(
+                .invalidRequest, "the entity \(entity.name) has no property named \(key)",
+                context: .init(entity: entity.name, key: key, objectID: objectID))
         }
         if let error = StoreError.combining(errors) { throw error }
     }
@@ -287,35 +295,35 @@ extension ManagedObject {
 
 /// What is wrong with the values of one object.
 private struct ValidationFailures {
-    private var list: [(error: any Error, key: String?)] = []
+    let object: ManagedObject
+    private(set) var list: [StoreError] = []
+
+    init(object: ManagedObject) { self.object = object }
 
     /// Whether something is wrong with a property, or with a leaf of it.
     func concern(_ name: String) -> Bool {
-        list.contains { $0.key == name || $0.key?.hasPrefix("\(name).") == true }
+        list.contains { $0.context.key == name || $0.context.key?.hasPrefix("\(name).") == true }
     }
 
-    mutating func add(_ errors: [StoreError]) {
-        for error in errors { list.append((error, error.context.key)) }
-    }
+    mutating func add(_ errors: [StoreError]) { list += errors }
 
-    mutating func add(_ error: any Error, key: String) { list.append((error, key)) }
-
-    func throwIfAny(_ object: ManagedObject) throws {
-        guard list.count > 1 else {
-            if let only = list.first { throw only.error }
-            return
-        }
-        let errors = list.map { failure in
-            failure.error as? StoreError
-                ?? StoreError(refusing: failure.key, of: object, cause: failure.error)
-        }
-        if let error = StoreError.combining(errors) { throw error }
+    mutating func add(_ error: any Error, key: String) {
+        list.append(StoreError(refusing: key, of: object, cause: error))
     }
 }
 
 extension StoreError {
-    /// What an object's own validation has thrown, beside other errors.
+    /// What an object's own validation has thrown. A `StoreError` stays as it is, but for a place that it lacks.
     init(refusing key: String?, of object: ManagedObject, cause: any Error) {
+        if var error = cause as? StoreError {
+            if error.code != .multiple {
+                error.context.entity = error.context.entity ?? object.entity.name
+                error.context.key = error.context.key ?? key
+                error.context.objectID = error.context.objectID ?? object.objectID
+            }
+            self = error
+            return
+        }
         self.init(
             .validation, "the object's own validation refuses it",
             context: .init(entity: object.entity.name, key: key, objectID: object.objectID),

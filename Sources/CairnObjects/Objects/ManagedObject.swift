@@ -85,8 +85,10 @@ open class ManagedObject {
         static let hasOlderCells = Flags(rawValue: 1 << 22)
         /// The registry has noted that it knows members of relationships.
         static let hasMembers = Flags(rawValue: 1 << 24)
-        /// It is a fault that has kept the row it had.
-        static let keptRow = Flags(rawValue: 1 << 20)
+        /// It is a fault whose row is read together with those of its batch.
+        static let batched = Flags(rawValue: 1 << 20)
+        /// Its id is of none of the context's stores: it turns out to be gone when it is touched.
+        static let foreign = Flags(rawValue: 1 << 26)
         /// Its keys are noted among those of the changed objects; see ``ChangedKeys``.
         static let keyed = Flags(rawValue: 1 << 23)
     }
@@ -333,7 +335,8 @@ open class ManagedObject {
 
     /// Checks a new object before it is saved. Call super.
     ///
-    /// - Throws: `StoreError` with what is wrong; with several, `.multiple`. An override may throw any error.
+    /// - Throws: `StoreError` with what is wrong; with several, `.multiple`. An override may throw any error: a save throws it
+    ///   as the cause of a `StoreError` with `.validation` and the object.
     open func validateForInsert() throws { try validateProperties() }
 
     /// Checks a changed object before it is saved. Call super.

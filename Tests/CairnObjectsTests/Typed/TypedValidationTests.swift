@@ -163,7 +163,9 @@ struct TypedValidationTests {
         let context = stack.context()
         let thing = thing(context)
         thing.name = " ? "
-        #expect(throws: CheckedRefusal(property: "name")) { try context.save() }
+        let one = try #require(storeError { try context.save() })
+        #expect(one.code == .validation && one.context.key == "name")
+        #expect(one.cause as? CheckedRefusal == CheckedRefusal(property: "name"))
         #expect(thing.name == " ? ", "what is refused is not set")
         thing.name = ""
         thing.kind = .tool
@@ -175,7 +177,8 @@ struct TypedValidationTests {
         let owner = context.insert(CheckedOwner.self)
         thing.owner = owner
         for _ in 0..<2 { context.insert(CheckedThing.self).owner = owner }
-        #expect(throws: CheckedRefusal(property: "things")) { try context.save() }
+        let many = try #require(storeError { try context.save() })
+        #expect(many.cause as? CheckedRefusal == CheckedRefusal(property: "things"))
     }
 
     @Test(

@@ -132,13 +132,19 @@ struct OwnValidationTests {
         #expect(object.int("stock") == 1000)
     }
 
-    @Test("A single refusal is thrown as it is", arguments: Backend.allCases)
+    @Test(
+        "A single refusal comes as one of several does: with object and key, as the cause",
+        arguments: Backend.allCases)
     func single(_ backend: Backend) throws {
         let stack = try stack(backend)
         let context = stack.context()
         let object = try judge(context, [:])
         object.refused = ["price"]
-        #expect(throws: Judge.Refusal(key: "price")) { try context.save() }
+        let error = try #require(storeError { try context.save() })
+        #expect(error.code == .validation && error.details.isEmpty)
+        #expect(error.context.entity == "Product" && error.context.key == "price")
+        #expect(error.context.objectID == object.objectID)
+        #expect(error.cause as? Judge.Refusal == Judge.Refusal(key: "price"))
         #expect(try stack.context().count("Product") == 0)
     }
 
@@ -204,13 +210,12 @@ struct OwnValidationTests {
         #expect(storeError { try box.validateValue(&value, forKey: "parts") }?.code == .validation)
     }
 
-    @Test("An unknown key is a mistake of the program")
-    func unknownKey() async {
-        await #expect(processExitsWith: .failure) {
-            var value: Any?
-            try Stack(Models.shop, .dictionary).context().make("Product")
-                .validateValue(&value, forKey: "nme")
-        }
+    @Test("An unknown key is an error")
+    func unknownKey() throws {
+        var value: Any?
+        let product = try Stack(Models.shop, .dictionary).context().make("Product")
+        let error = storeError { try product.validateValue(&value, forKey: "nme") }
+        #expect(error?.code == .invalidRequest && error?.context.key == "nme")
     }
 }
 
