@@ -44,6 +44,9 @@ package enum CanonicalDate {
         writer.append(utf8: "Z\"")
     }
 
+    /// Whether a date is printed as a text, and not as a number.
+    package static func isText(_ seconds: Double) -> Bool { milliseconds(seconds) != nil }
+
     private static func milliseconds(_ seconds: Double) -> Int64? {
         let product = seconds * 1000
         guard product.magnitude < 1e15 else { return nil }

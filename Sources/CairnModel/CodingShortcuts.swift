@@ -11,6 +11,18 @@ extension CodingUserInfoKey {
     static var refusesUnknownKeys: CodingUserInfoKey? {
         CodingUserInfoKey(rawValue: "cairn.refusesUnknownKeys")
     }
+
+    /// Whether numbers and dates are written as people read them, and not as the bits that a store keeps.
+    static var writesTexts: CodingUserInfoKey? {
+        CodingUserInfoKey(rawValue: "cairn.writesTexts")
+    }
+}
+
+extension Encoder {
+    /// Whether numbers and dates are written as people read them.
+    var writesTexts: Bool {
+        CodingUserInfoKey.writesTexts.flatMap { userInfo[$0] as? Bool } ?? false
+    }
 }
 
 extension Decoder {

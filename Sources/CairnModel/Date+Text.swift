@@ -3,6 +3,7 @@
 //   day        = YYYY-MM-DD
 //   date-time  = day ("T" | " ") HH:MM[:SS[.fraction]] [zone]
 //   zone       = "Z" | ("+" | "-") HH[:MM] | ("+" | "-") HHMM
+//   exact      = date-time | number " s since 2001"
 //
 // Without a zone the text means UTC, and a day its first moment. The fraction is joined to the whole
 // seconds as text before it becomes a double, so that the double that was printed comes back.
@@ -17,13 +18,42 @@ extension Date {
         self.init(timeIntervalSinceReferenceDate: seconds)
     }
 
-    /// The moment as ISO 8601 text in UTC, with every digit that the double has; nil outside the years
-    /// 1 to 9999, and nearer to the beginning of 2001 than such a text can tell.
-    package var isoText: String? {
-        let interval = timeIntervalSinceReferenceDate
-        guard interval.isFinite, abs(interval) < 4e11, interval == 0 || abs(interval) > 1e-26 else {
+    /// Whether the moment that a text means has the very digits of the text: a date tells it from every other one.
+    package static func isTold(byText text: some StringProtocol) -> Bool {
+        // Who writes seconds with their unit has printed a date.
+        if text.hasSuffix(unit) { return true }
+        var reader = ISOReader(bytes: Array(text.utf8)[...])
+        guard let parts = reader.parts() else { return false }
+        guard let number = parts.number else { return true }
+        return DecimalText(number) == Double(number).flatMap { DecimalText($0.description) }
+    }
+
+    /// The moment as a text that ``init(exactText:)`` reads as the very same double: ``isoText``, or where there is none the
+    /// seconds since 2001 with their unit, as in "1e+16 s since 2001".
+    package var exactText: String { isoText ?? "\(timeIntervalSinceReferenceDate)\(Self.unit)" }
+
+    /// The moment that an ISO 8601 text or a number of seconds with its unit means; nil if it is neither.
+    package init?(exactText text: some StringProtocol) {
+        guard text.hasSuffix(Self.unit) else {
+            self.init(isoText: text)
+            return
+        }
+        guard let seconds = Double(text.dropLast(Self.unit.count)), seconds.isFinite else {
             return nil
         }
+        self.init(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    /// What stands behind a number that is a moment.
+    private static let unit = " s since 2001"
+
+    /// The moment as ISO 8601 text in UTC, with every digit that the double has; nil outside the years
+    /// 1 to 9999, nearer to the beginning of 2001 than such a text can tell, and for its negative zero.
+    package var isoText: String? {
+        let interval = timeIntervalSinceReferenceDate
+        guard interval.isFinite, abs(interval) < 4e11,
+            abs(interval) > 1e-26 || interval == 0 && interval.sign == .plus
+        else { return nil }
         let whole = interval.rounded(.down)
         var fraction = ""
         if interval != whole {
@@ -98,6 +128,12 @@ private struct ISOReader {
 
     /// Seconds since 2001.
     mutating func moment() -> Double? {
+        guard let parts = parts() else { return nil }
+        return parts.number.map { Double($0) } ?? Double(parts.whole)
+    }
+
+    /// Seconds since 2001, and with every digit of the text if they are not whole.
+    mutating func parts() -> (whole: Int64, number: String?)? {
         guard let year = number(4), take("-"), let month = number(2), take("-"),
             let day = number(2), (1...9999).contains(year), (1...12).contains(month),
             day >= 1, day <= Calendar.length(ofMonth: month, year)
@@ -113,12 +149,12 @@ private struct ISOReader {
             whole -= zone
         }
         while fraction.last == UInt8(ascii: "0") { fraction.removeLast() }
-        guard !fraction.isEmpty else { return Double(whole) }
+        guard !fraction.isEmpty else { return (whole, nil) }
         // More digits than a double near zero has would only cost time.
         guard fraction.count <= Self.mostDigits else { return nil }
         let scale = fraction.reduce(Int128(1)) { power, _ in power * 10 }
         let part = fraction.reduce(Int128(0)) { $0 * 10 + Int128($1 - 48) }
-        return Double("\(Int128(whole) * scale + part)e-\(fraction.count)")
+        return (whole, "\(Int128(whole) * scale + part)e-\(fraction.count)")
     }
 
     private mutating func time(_ fraction: inout [UInt8]) -> Int64? {

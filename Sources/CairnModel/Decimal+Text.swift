@@ -29,14 +29,14 @@ extension Decimal {
 }
 
 /// A number's text taken apart.
-struct DecimalText {
+package struct DecimalText: Equatable {
     let isNegative: Bool
     /// The digits as ASCII, without zeros at either end; empty for zero.
     let digits: [UInt8]
     /// The power of ten that the digits are multiplied by.
     let exponent: Int
 
-    init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         var rest = Array(text.utf8)[...]
         var isNegative = false
         if let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") {

@@ -239,13 +239,20 @@ private struct TextTable {
 
 extension ManagedObjectModel {
     /// The model as JSON text, keys sorted: what a program reads where a person reads
-    /// ``ModelDescription``. Decoding it gives an equal model.
+    /// ``ModelDescription``. Decoding it gives an equal model. Defaults and limits that are doubles, floats or dates are texts,
+    /// such as `{"date": "2024-05-01T00:00:00Z"}`, of which no digit is left out.
     ///
     /// - Throws: What the encoder says; a model of valid values can always be written.
-    public func json() throws -> String {
+    public func json() throws -> String { try json([.prettyPrinted]) + "\n" }
+
+    /// The same on one line.
+    package func jsonLine() throws -> String { try json([]) }
+
+    private func json(_ formatting: JSONEncoder.OutputFormatting) throws -> String {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, formatting]
+        if let key = CodingUserInfoKey.writesTexts { encoder.userInfo[key] = true }
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 
     /// The model that a JSON text of ``json()`` stands for. It has not been checked: see ``Schema``.

@@ -1,4 +1,7 @@
-// How a value is written into the model that a store keeps.
+// How a value is written into the model that a store keeps, and into one that people read.
+//
+// A store keeps the bits of doubles, floats and dates: NaN and the infinities have no form in JSON, and no digit may be lost.
+// For people they are texts, from which the same bits are read.
 
 import FoundationEssentials
 
@@ -24,14 +27,22 @@ extension Value: Codable {
             }
             self = .decimal(value)
         case .double:
-            self = .double(Double(bitPattern: try container.decode(UInt64.self, forKey: key)))
+            let number = try container.bits(.double, "a number", { Double($0) }) {
+                Double(bitPattern: $0)
+            }
+            self = .double(number)
         case .float:
-            self = .float(Float(bitPattern: try container.decode(UInt32.self, forKey: key)))
+            let number = try container.bits(.float, "a number", { Float($0) }) {
+                Float(bitPattern: $0)
+            }
+            self = .float(number)
         case .string: self = .string(try container.decode(String.self, forKey: key))
         case .boolean: self = .boolean(try container.decode(Bool.self, forKey: key))
         case .date:
-            let bits = try container.decode(UInt64.self, forKey: key)
-            self = .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)))
+            let date = try container.bits(.date, "a date", { Date(exactText: $0) }) {
+                Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))
+            }
+            self = .date(date)
         case .binary: self = .binary(try container.decode(Data.self, forKey: key))
         case .uuid: self = .uuid(try container.decode(UUID.self, forKey: key))
         case .uri: self = .uri(try container.decode(URL.self, forKey: key))
@@ -46,7 +57,12 @@ extension Value: Codable {
         case .null: break
         case .integer(let value): try container.encode(value, forKey: .integer)
         case .decimal(let value): try container.encode("\(value)", forKey: .decimal)
-        // As bits: NaN and the infinities have no form in JSON, and no digit may be lost.
+        case .double(let value) where encoder.writesTexts:
+            try container.encode("\(value)", forKey: .double)
+        case .float(let value) where encoder.writesTexts:
+            try container.encode("\(value)", forKey: .float)
+        case .date(let value) where encoder.writesTexts:
+            try container.encode(value.exactText, forKey: .date)
         case .double(let value): try container.encode(value.bitPattern, forKey: .double)
         case .float(let value): try container.encode(value.bitPattern, forKey: .float)
         case .string(let value): try container.encode(value, forKey: .string)
@@ -77,5 +93,21 @@ extension Value: Codable {
         case .decimal, .binary, .uuid, .uri, .objectID, nil: throw NotPlainJSON()
         }
         guard try json.key(&keys) == nil else { throw NotPlainJSON() }
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A value that is written as its bits, or as a text for people.
+    fileprivate func bits<Bits: FixedWidthInteger & Decodable, Result>(
+        _ key: Key, _ what: String, _ read: (String) -> Result?, _ make: (Bits) -> Result
+    ) throws -> Result {
+        guard let text = try? decode(String.self, forKey: key) else {
+            return make(try decode(Bits.self, forKey: key))
+        }
+        guard let value = read(text) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: self, debugDescription: "\(text) is not \(what)")
+        }
+        return value
     }
 }

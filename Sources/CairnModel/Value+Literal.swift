@@ -29,7 +29,9 @@ extension Value {
             default: return nil
             }
         case .date:
-            guard case .string(let text) = self, let date = Date(isoText: text) else { return nil }
+            guard case .string(let text) = self, let date = Date(exactText: text) else {
+                return nil
+            }
             return .date(date)
         case .uuid:
             guard case .string(let text) = self, let uuid = UUID(uuidString: text) else {

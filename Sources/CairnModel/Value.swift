@@ -109,8 +109,7 @@ extension Value: CustomStringConvertible {
         case .string(let value): "\"\(value)\""
         case .boolean(let value): value ? "YES" : "NO"
         // Foundation's own text traps on a date that is no moment.
-        case .date(let value):
-            value.isoText ?? "\(value.timeIntervalSinceReferenceDate) s since 2001"
+        case .date(let value): value.exactText
         case .binary(let value): "<\(value.count) bytes>"
         case .uuid(let value): value.uuidString
         case .uri(let value): value.absoluteString

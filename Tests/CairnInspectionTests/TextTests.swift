@@ -60,16 +60,18 @@ struct TextTests {
         #expect(PlainText.visible("a\nb\t\u{1}\u{7F}é") == "a\\nb\\t\\u{1}\\u{7f}é")
     }
 
-    @Test("JSON keeps the order of keys and prints values as the canonical export does")
+    @Test(
+        "JSON keeps the order of keys and prints dates as texts and numbers with all their digits")
     func json() {
         let value = JSONValue.object([
-            "z": .integer(-1), "a": .double(1e21), "n": .null, "t": .string("é\"\n"),
+            "z": .integer(-1), "a": .double(1e21), "b": .double(0x1p60), "f": .float(0x1p30),
+            "n": .null, "t": .string("é\"\n"),
             "l": .array([.boolean(true), .count(UInt64.max)]), "d": .date(0),
-            "x": JSONValue(.binary(Data([0, 255]))),
+            "x": JSONValue(.binary(Data([0, 255]))), "s": .date(0.1234567), "y": .date(1e16),
         ])
         #expect(
             value.line
-                == #"{"z":-1,"a":1e+21,"n":null,"t":"é\"\n","l":[true,9223372036854775807],"d":"2001-01-01T00:00:00Z","x":"AP8="}"#
+                == #"{"z":-1,"a":1e+21,"b":1152921504606846976,"f":1073741824,"n":null,"t":"é\"\n","l":[true,9223372036854775807],"d":"2001-01-01T00:00:00Z","x":"AP8=","s":"2001-01-01T00:00:00.1234567Z","y":"1e+16 s since 2001"}"#
         )
     }
 
@@ -81,6 +83,7 @@ struct TextTests {
                 == "2001-01-01T00:00:00.500Z")
         #expect(PlainText.value(.null).isEmpty)
         #expect(PlainText.value(.double(.nan)) == "NaN")
-        #expect(PlainText.value(.binary(Data([1, 2]))) == "<2 bytes>")
+        #expect(PlainText.value(.binary(Data([1, 2]))) == "AQI=")
+        #expect(PlainText.value(.binary(Data(count: 31))) == "<31 bytes>")
     }
 }

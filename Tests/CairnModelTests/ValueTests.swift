@@ -152,6 +152,21 @@ struct ValueTests {
         #expect(Date(timeIntervalSinceReferenceDate: .nan).isoText == nil)
     }
 
+    @Test("Every moment comes back from its exact text, also one that ISO 8601 has no form for")
+    func exactDates() {
+        var random = RandomSource()
+        let edges = [-0.0, 0, 1e-30, -1e-30, 4e11, -1e12, 1e300, .leastNonzeroMagnitude]
+        let others = (0..<2000).map { _ in Double(bitPattern: random.next()) }
+        for seconds in edges + others where seconds.isFinite {
+            let text = Date(timeIntervalSinceReferenceDate: seconds).exactText
+            let back = Date(exactText: text)?.timeIntervalSinceReferenceDate
+            #expect(back?.bitPattern == seconds.bitPattern, "\(text)")
+        }
+        for text in ["nan s since 2001", "s since 2001", " s since 2001", "1 s since 1970", "5"] {
+            #expect(Date(exactText: text) == nil)
+        }
+    }
+
     @Test(
         "What is no date is refused",
         arguments: [

@@ -1,4 +1,9 @@
-// JSON as the tool prints it: keys in the order given, values as in the canonical export.
+// JSON as the tool prints it: keys in the order given, values as in the canonical export, but for those that an import
+// would not take back from there:
+//
+//   1. A date that is no whole millisecond is a text too, with all its digits.
+//   2. A double or float that is a large whole number has all its digits: the fewest that tell it from others are
+//      mostly those of another whole number.
 
 import CairnFormat
 package import CairnModel
@@ -13,7 +18,7 @@ package indirect enum JSONValue: Sendable, Equatable {
     case double(Double)
     case float(Float)
     case string(String)
-    /// A moment, printed as the canonical export does.
+    /// A moment in seconds since 2001, printed as a text.
     case date(Double)
     case array([JSONValue])
     case object([Member])
@@ -73,10 +78,26 @@ package indirect enum JSONValue: Sendable, Equatable {
         case .null: writer.append(utf8: "null")
         case .boolean(let truth): writer.append(utf8: truth ? "true" : "false")
         case .integer(let number): CanonicalNumber.append(integer: number, to: &writer)
-        case .double(let number): CanonicalNumber.append(double: number, to: &writer)
-        case .float(let number): CanonicalNumber.append(float: number, to: &writer)
+        case .double(let number):
+            if let digits = Self.digits(number, limit: 0x1p53) {
+                writer.append(utf8: digits)
+            } else {
+                CanonicalNumber.append(double: number, to: &writer)
+            }
+        case .float(let number):
+            if let digits = Self.digits(number, limit: 0x1p24) {
+                writer.append(utf8: digits)
+            } else {
+                CanonicalNumber.append(float: number, to: &writer)
+            }
         case .string(let text): CanonicalText.append(text, to: &writer)
-        case .date(let seconds): CanonicalDate.append(seconds, to: &writer)
+        case .date(let seconds):
+            if CanonicalDate.isText(seconds) {
+                CanonicalDate.append(seconds, to: &writer)
+            } else {
+                let date = Date(timeIntervalSinceReferenceDate: seconds)
+                CanonicalText.append(date.exactText, to: &writer)
+            }
         case .array(let values):
             writer.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
@@ -94,5 +115,14 @@ package indirect enum JSONValue: Sendable, Equatable {
             }
             writer.append(UInt8(ascii: "}"))
         }
+    }
+
+    /// All digits of a whole number that its type does not tell from its neighbours, as far as numbers are printed without an
+    /// exponent; nil for any other.
+    private static func digits<Number: BinaryFloatingPoint>(_ number: Number, limit: Number)
+        -> String?
+    {
+        guard number.magnitude > limit, number.magnitude < 1e21 else { return nil }
+        return Int128(exactly: number).map { "\($0)" }
     }
 }

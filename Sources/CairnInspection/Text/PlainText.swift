@@ -6,18 +6,22 @@ import FoundationEssentials
 
 /// Text for people.
 package enum PlainText {
-    /// A value: text as it is, with line ends and other control characters made visible; nothing for nil.
+    /// A value: text as it is, with line ends and other control characters made visible; nothing for nil. More bytes than one
+    /// reads on a line are counted.
     package static func value(_ value: Value) -> String {
         switch value {
         case .null: ""
         case .string(let text): visible(text)
         case .date, .double, .float: unquoted(JSONValue(value).line)
         case .boolean(let truth): truth ? "true" : "false"
-        case .binary(let data): "<\(data.count) bytes>"
+        case .binary(let data) where data.count > mostBytes: "<\(data.count) bytes>"
         case .objectID(let id): "p\(id.reference)"
         default: unquoted(JSONValue(value).line)
         }
     }
+
+    /// So many bytes have a text in base 64 that no table cuts.
+    private static let mostBytes = 30
 
     /// A text whose control characters are written as escapes.
     package static func visible(_ text: String) -> String {
@@ -34,6 +38,12 @@ package enum PlainText {
             }
         }
         return result
+    }
+
+    /// The same, cut to what an error message has room for.
+    package static func short(_ text: String) -> String {
+        let text = visible(text)
+        return text.count > 60 ? text.prefix(57) + "…" : text
     }
 
     /// Those of ASCII, and those beyond it, which some terminals obey as well.

@@ -14,10 +14,8 @@ enum ModelPrinter {
             console.print(text)
             return
         }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            console.print(String(decoding: try encoder.encode(model), as: UTF8.self))
+            console.print(try model.jsonLine())
         } catch {
             throw Failure("the model cannot be written as JSON: \(error)")
         }
