@@ -11,6 +11,15 @@ public import FoundationEssentials
 /// different object cannot be both: under the updating policies the batch is refused whole, and names all
 /// such rows. What counts is the state after the batch, so two objects may exchange their values.
 ///
+/// Of several rows about one object each is carried out after the one before it, as the policy says. If they come to what is stored
+/// already, they change nothing. That is so for rows that can be given again, as those of dictionaries and of collections can; the
+/// closure that fills a row is called twice for each of them then. Rows of a closure that knows itself when it is at its end are
+/// given once: if two of them say different things about one object, it is written each time, even if the last one says what is
+/// stored. So is an object of which a row changes a key on the way, and one whose to-many relationships several rows replace.
+///
+/// By a constraint that entities inherit, the object may be one of another entity of the family. It is updated with what the row
+/// names if its entity has all of these properties; else the row is refused, and the batch with it.
+///
 /// A list that is all there is, or all there is of something, says by ``missing`` what becomes of the rest:
 ///
 /// ```swift
@@ -55,7 +64,7 @@ public struct BatchInsertRequest: Sendable {
         /// of the entity that it was written for.
         case writer(@Sendable (borrowing RowWriter) throws -> Bool, layout: UInt64)
         /// A closure that makes such a closure for the entity that the store has.
-        case resolved(RowMaker)
+        case resolved(RowMaker, canRepeat: Bool)
         /// The same for rows that are set on objects, whose class may be known to who carries the request out.
         case objects(ObjectRowMaker)
         /// Dictionaries, one a row.
@@ -109,8 +118,17 @@ public struct BatchInsertRequest: Sendable {
     public var failsOnConflict = false
     /// Whether the result lists what became of each row.
     public var reportsOutcomes = false
+    /// What becomes of rows that no uniqueness constraint of the entity gives a key, though it has some. Nil is no key, so
+    /// such a row finds no stored object.
+    public var missingKey = MissingKeyRule.insert
+    /// Whether the result says how many rows are about an object that an earlier row of the request is about.
+    public var reportsRepeats = false
     /// Whether a relationship whose target is not there leads nowhere then, instead of failing the batch.
     public var ignoresMissingTargets = false
+    /// Whether a target that a row names by a key is made if nobody has that key when all rows are there. It has the values of the
+    /// key and, beside the attributes' defaults, others that the row names along with them: ``RowTarget/keys(_:)`` takes more
+    /// than a key then. What is there already stays as it is.
+    public var createsTargets = false
     /// Whether the limits, lengths, patterns and validation predicates of the model hold for the values that rows have.
     /// Mandatory attributes and the ranges of integers hold in any case.
     public var validatesValues = true
@@ -131,6 +149,16 @@ public struct BatchInsertRequest: Sendable {
     /// Whether rows are set on objects.
     package var makesObjects: Bool { if case .objects = source { true } else { false } }
 
+    /// Whether the rows can be given once more.
+    package var canRepeat: Bool {
+        switch source {
+        case .dictionaries: true
+        case .resolved(_, let canRepeat): canRepeat
+        case .encodable(let rows): rows.canRepeat
+        case .writer, .objects, .dictionaryHandler: false
+        }
+    }
+
     /// Rows by a closure: the fast form.
     ///
     /// The closure is called until it returns true; the row of that last call is not inserted. It runs
@@ -144,9 +172,11 @@ public struct BatchInsertRequest: Sendable {
     }
 
     /// Rows by a closure that is made when the store's entity is known.
-    package init(entityName: String, rows: @escaping RowMaker) {
+    ///
+    /// `canRepeat` says that it gives the same rows each time it is made.
+    package init(entityName: String, canRepeat: Bool = false, rows: @escaping RowMaker) {
         self.entityName = entityName
-        source = .resolved(rows)
+        source = .resolved(rows, canRepeat: canRepeat)
     }
 
     /// Rows that a closure sets on objects, of the class that is known when the request is carried out.
@@ -205,6 +235,19 @@ public struct BatchInsertRequest: Sendable {
     }
 }
 
+/// What a batch insert does about a row that has no key.
+///
+/// A row has none if each uniqueness constraint of the entity has a part that is nil in it, or a predicate that does not hold for
+/// it. It is about no stored object then, and each time the same row is given another object comes of it.
+public enum MissingKeyRule: Sendable, Hashable {
+    /// It is a new object.
+    case insert
+    /// It is left out.
+    case skip
+    /// The request fails with `.missingMandatory`, whose details name the first hundred such rows.
+    case fail
+}
+
 /// What became of one row of a batch insert.
 public enum BatchRowOutcome: UInt8, Sendable {
     /// It is a new object.
@@ -227,6 +270,17 @@ public struct BatchInsertResult: Sendable {
     public var unchangedCount = 0
     /// Rows that were left out.
     public var skippedCount = 0
+    /// Rows that no uniqueness constraint of the entity gives a key, though it has some: ``BatchInsertRequest/missingKey`` says what
+    /// became of them.
+    public var keylessCount = 0
+    /// The first ten of them, by their places in the request from 0 on.
+    public var keylessRows: [Int] = []
+    /// Rows about an object that an earlier row of the request is about, if that was asked for.
+    public var repeatedCount = 0
+    /// The first ten of them, by their places in the request from 0 on.
+    public var repeatedRows: [Int] = []
+    /// Targets of relationships that were made.
+    public var createdTargetCount = 0
     /// Objects that no row named and that were deleted, without those that a cascade reached.
     public var deletedCount = 0
     /// Objects that no row named and that were marked. Those that had the mark already are not counted.

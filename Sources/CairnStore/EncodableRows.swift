@@ -6,8 +6,11 @@ import CairnModel
 package struct EncodableRows: Sendable {
     /// Starts an iteration.
     let makeFiller: @Sendable (SchemaEntity) -> any RowFiller
+    /// Whether it can be iterated again.
+    let canRepeat: Bool
 
     init<Rows: Sequence & Sendable>(_ rows: Rows) where Rows.Element: Encodable {
+        canRepeat = rows is any Collection
         makeFiller = { EncodableFiller(rows: rows.makeIterator(), encoder: RowEncoder($0)) }
     }
 }

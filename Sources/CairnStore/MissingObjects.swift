@@ -65,6 +65,13 @@ package final class MissingPlan: Sendable {
 /// Why a batch insert was refused: its list names nothing, and all that is stored would be missing.
 package struct EmptyList: Error {}
 
+/// Why a batch insert was refused: rows have no key, and may not be without one.
+package struct MissingKeys: Error {
+    package let count: Int
+
+    package init(count: Int) { self.count = count }
+}
+
 extension BatchInsertRequest {
     /// Whether there may be something to be done about missing objects, or to be said against it.
     package var concernsMissing: Bool {

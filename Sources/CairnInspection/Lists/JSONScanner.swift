@@ -255,7 +255,8 @@ package struct JSONScanner: ~Copyable {
         try copyValue(into: &scratch, isKept: false)
     }
 
-    /// Takes a value and appends it as compact JSON.
+    /// Takes a value and appends it as compact JSON, the keys of each object in their order: an object is the same in whatever
+    /// order its keys come.
     package mutating func takeCompact(into text: inout [UInt8]) throws(ListError) {
         try copyValue(into: &text, isKept: true)
     }
@@ -293,15 +294,33 @@ package struct JSONScanner: ~Copyable {
     private mutating func copyObject(into text: inout [UInt8], isKept: Bool) throws(ListError) {
         try enterObject()
         text.append(UInt8(ascii: "{"))
+        let start = text.count
         var keys: Set<[UInt8]> = []
         var key: [UInt8] = []
         var isFirst = true
+        var last: [UInt8] = []
+        var isSorted = true
+        /// Where members lie behind the start, if they are kept.
+        var members: [(key: [UInt8], range: Range<Int>)] = []
         while try nextKey(into: &key, isFirst: &isFirst) {
             if !keys.isEmpty { text.append(UInt8(ascii: ",")) }
             guard keys.insert(key).inserted else { throw duplicate(key) }
+            isSorted = isSorted && !key.lexicographicallyPrecedes(last)
+            last = key
+            let begin = text.count
             Self.append(key, to: &text)
             text.append(UInt8(ascii: ":"))
             try copyValue(into: &text, isKept: isKept)
+            if isKept { members.append((last, begin - start..<text.count - start)) }
+        }
+        if isKept, !isSorted {
+            let content = Array(text[start...])
+            text.removeSubrange(start...)
+            members.sort { $0.key.lexicographicallyPrecedes($1.key) }
+            for member in members {
+                if text.count > start { text.append(UInt8(ascii: ",")) }
+                text.append(contentsOf: content[member.range])
+            }
         }
         text.append(UInt8(ascii: "}"))
     }

@@ -7,6 +7,9 @@ extension BatchInserter {
     /// Does what is to be done about objects that no row named, and refuses the batch if keys collide.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         try closeGathered(&builder)
+        // Of rows that were compared before, those that say what is stored are counted first.
+        result.repeatedRows.sort()
+        if !keylessRows.isEmpty { throw keyless(builder.catalog) }
         if links != nil {
             try finishLinks(&builder)
             try finishLateLinks(&builder)
@@ -29,6 +32,7 @@ extension BatchInserter {
         guard refusedCount > 0 else {
             if deletion == nil { try derivations?.settle(entity.tree, identity, &builder) }
             if let deletion, builder.catalog.hasKeyRules { try deletion.checkKeys(&builder) }
+            try refuseRestated(&builder)
             return
         }
         let more =
@@ -37,6 +41,30 @@ extension BatchInserter {
             .constraintConflict,
             "\(refusedCount) row\(refusedCount == 1 ? "" : "s") of the batch cannot be stored beside what is there\(more)",
             context: .init(entity: entity.name), details: refused)
+    }
+
+    /// The error for rows that have no key, if there may be none.
+    private func keyless(_ catalog: Catalog) -> StoreError {
+        let count = result.keylessCount
+        let name = entity.name
+        let keys = room.probes.constraints.map {
+            catalog.uniques[$0.index].names.joined(separator: ", ")
+        }.joined(separator: " or ")
+        func error(_ message: String, row: Int?, _ details: [StoreError] = []) -> StoreError {
+            StoreError(
+                .missingMandatory, message,
+                context: .init(entity: name, key: keys, row: row), details: details,
+                cause: MissingKeys(count: count))
+        }
+        if count == 1 {
+            return error(
+                "the row has no key: each time it is given another object would come of it",
+                row: keylessRows[0])
+        }
+        return error(
+            "\(count) rows have no key: each time they are given other objects would come of them",
+            row: nil,
+            keylessRows.map { error("the row has no key", row: $0) })
     }
 
     /// Whether a row named an object of the entity or its descendants, stored or new.
@@ -200,27 +228,34 @@ extension BatchInserter {
                 room.other.equals(room.key)
             else { continue }
             return refuse(
-                row: suspect.row, suspect.unique, number, "the key belongs to another object",
-                &builder)
+                row: suspect.row, suspect.unique, number,
+                try builder.keyText(of: number, entity: entityIndex, unique: suspect.unique),
+                "the key belongs to another object", &builder)
         }
     }
 
     /// Remembers an error about a row; the first hundred are listed.
     mutating func refuse(
-        row: Int, _ unique: Int, _ number: UInt32, _ message: String, _ builder: inout CommitBuilder
+        row: Int, _ unique: Int, _ number: UInt32, _ key: String, _ message: String,
+        _ builder: inout CommitBuilder
     ) {
         refusedCount += 1
         guard refused.count < 100 else { return }
         let definition = builder.catalog.uniques[unique]
-        let owner = (try? builder.keyText(of: number, entity: entityIndex)) ?? "p\(number)"
-        let value = (try? builder.keyText(of: number, entity: entityIndex, unique: unique)) ?? ""
+        // A second constraint's key says little: people know objects by the first one's.
+        let first = builder.catalog.entities[entityIndex].uniques.first
+        let name = first.flatMap {
+            $0 == unique
+                ? nil : try? builder.keyText(of: number, entity: entityIndex, unique: $0)
+        }
+        let owner = "p\(number)" + (name.map { " (\($0))" } ?? "")
         refused.append(
             StoreError(
                 .constraintConflict, message,
                 context: .init(
                     entity: entity.name, key: definition.names.joined(separator: ", "), row: row,
                     objectID: identity.id(UInt64(number), entity: entityIndex),
-                    detail: "\(message): \(value) is \(owner)"
+                    detail: "\(message): \(key) belongs to \(owner)"
                         + (definition.isPlain ? "" : " (\(definition.words))"))))
     }
 }

@@ -34,7 +34,7 @@ struct BatchInserter: ~Copyable {
     let entityIndex: Int
     let entity: Catalog.StoredEntity
     let identity: StoreIdentity
-    private let updates: Bool
+    let updates: Bool
     var room: BatchRoom
     var result = BatchInsertResult()
 
@@ -46,6 +46,8 @@ struct BatchInserter: ~Copyable {
     var gathered: ColumnBatch?
     var gatheredRows = 0
     var touched = NumberSet()
+    /// The first rows without a key, if there may be none.
+    private(set) var keylessRows: [Int] = []
     /// Whether a row that was left out has the key of an object of the entity or its descendants.
     private(set) var namesStored = false
     var listed = NumberSet()
@@ -67,6 +69,12 @@ struct BatchInserter: ~Copyable {
     var links: BatchLinks?
     /// The object of the row that was last; 0 if it was left out.
     private var lastNumber: UInt32 = 0
+    /// The row of the request whose object was touched last.
+    private var touchedRow = -1
+    /// Whether it is noted which objects rows are about.
+    private let tracks: Bool
+    /// What several rows make of one object; nil if that is not asked, as the rows cannot be given again.
+    let restating: RestatingRows?
 
     /// What the request chooses. A copy of the request itself would count the references to all it has.
     struct Choices {
@@ -77,12 +85,16 @@ struct BatchInserter: ~Copyable {
         let listsIDs: Bool
         let ignoresMissingTargets: Bool
         let validates: Bool
+        let missingKey: MissingKeyRule
+        let reportsRepeats: Bool
+        let createsTargets: Bool
     }
 
     /// A batch for an entity of the catalog. What time it is, is asked only if an attribute is derived from it or others.
     init(
         _ request: BatchInsertRequest, _ missing: MissingPlan?, policy: MergePolicyKind,
-        entity: Int, memory: CommitMemory, now: @autoclosure () -> Double,
+        entity: Int, restating: RestatingRows?, memory: CommitMemory,
+        now: @autoclosure () -> Double,
         _ builder: borrowing CommitBuilder
     ) {
         let catalog = builder.catalog
@@ -93,7 +105,10 @@ struct BatchInserter: ~Copyable {
             failsOnConflict: request.failsOnConflict, reportsOutcomes: request.reportsOutcomes,
             listsIDs: request.resultType == .objectIDs,
             ignoresMissingTargets: request.ignoresMissingTargets,
-            validates: request.validatesValues)
+            validates: request.validatesValues, missingKey: request.missingKey,
+            reportsRepeats: request.reportsRepeats, createsTargets: request.createsTargets)
+        tracks = missing != nil || request.reportsRepeats
+        self.restating = restating
         self.entityIndex = entity
         self.entity = catalog.entities[entity]
         identity = builder.engine.identity
@@ -164,7 +179,8 @@ struct BatchInserter: ~Copyable {
         }
         var compared = isUsable(compared, builder) ? compared.map(ComparedCursor.init) : nil
         // Rows that say all there is to say of their objects need not be held against these once more.
-        let needsStored = !room.kept.isEmpty || isConcerned || links != nil
+        let needsStored =
+            !room.kept.isEmpty || isConcerned || links != nil || restating?.leavesOut == true
         var row = 0
         while row < batch.rows {
             // A block takes as many rows as its budget of bytes allows. Derived texts are not in the batch yet.
@@ -243,13 +259,19 @@ struct BatchInserter: ~Copyable {
         isWhole: Bool = false, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         var differing = differing
-        if missing != nil { touched.insert(number, count: count) }
+        if tracks {
+            let bits = UInt64((UInt32(1) &<< UInt32(count) &- 1) & ~differing)
+            if request.reportsRepeats {
+                noteRepeats(touched.contained(from: number) & bits, from: row)
+            }
+            touched.insert(bits, from: number)
+        }
         result.unchangedCount += count - differing.nonzeroBitCount
         while differing != 0 {
             let step = differing.trailingZeroBitCount
             if isWhole {
                 let number = number &+ UInt32(step)
-                lastNumber = number
+                touch(number, row + step)
                 let cell = builder.state.directories[entity.tree][number]
                 try write(number, cell, row + step, &builder)
             } else {
@@ -277,18 +299,20 @@ struct BatchInserter: ~Copyable {
                 return try meet(number, identity, row, of: batch, &builder)
             }
         }
+        if identity == nil, !room.probes.constraints.isEmpty, leavesOut(keyless: row) { return }
         if identity != nil, room.probes.constraints.count > 1, !updates {
             // Skipping policies leave a row out whichever constraint ties it to a stored object.
             for constraint in room.probes.constraints.indices {
                 guard let number = try find(constraint, row, of: batch, &builder) else { continue }
-                return try skip(row, number, room.probes.constraints[constraint].index, &builder)
+                return try skip(
+                    row, of: batch, number, room.probes.constraints[constraint].index, &builder)
             }
         }
         if request.setOnly, let missing = batch.missingColumn(row: row) {
             throw batch.missingError(column: missing, row: row, firstRow: firstRow)
         }
         let number = try builder.issueNumber(tree: entity.tree)
-        touch(number)
+        touch(number, row)
         for constraint in 0..<room.probes.constraints.count {
             try enter(row, of: batch, number, constraint, &builder)
         }
@@ -369,17 +393,20 @@ struct BatchInserter: ~Copyable {
     }
 
     private mutating func skip(
-        _ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder
+        _ row: Int, of batch: ColumnBatch, _ number: UInt32, _ unique: Int,
+        _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        touch(number)
+        touch(number, row)
         if missing != nil, !namesStored,
             let stored = builder.entity(tree: entity.tree, number: number)
         {
             namesStored = builder.catalog.family(of: entityIndex).contains(stored)
         }
         if request.failsOnConflict {
+            // An object that is new in this batch is not stored yet: the key is read from the row.
+            let key = builder.catalog.uniques[unique].text { batch.value($0, row: row) }
             refuse(
-                row: firstRow + row, unique, number,
+                row: firstRow + row, unique, number, key,
                 "an object with this key is stored already", &builder)
         }
         lastNumber = 0
@@ -394,11 +421,12 @@ struct BatchInserter: ~Copyable {
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
         guard updates else {
-            return try skip(row, number, room.probes.constraints[constraint].index, &builder)
+            return try skip(
+                row, of: batch, number, room.probes.constraints[constraint].index, &builder)
         }
         let cell = builder.state.directories[entity.tree][number]
         if cell.handle == handle, !cell.isEmpty {
-            touch(number)
+            touch(number, row)
             if cell.slot >= gatheredRows, links == nil || !isConcerned {
                 return try updateStaged(cell, number, row, of: batch, &builder)
             }
@@ -408,7 +436,7 @@ struct BatchInserter: ~Copyable {
         }
         let stored = Int(builder.state.blocks.entry(cell.handle).entity)
         guard stored == entityIndex else {
-            touch(number)
+            touch(number, row)
             return try updateOther(stored, number, constraint, row, of: batch, &builder)
         }
         try update(
@@ -422,7 +450,10 @@ struct BatchInserter: ~Copyable {
         _ number: UInt32, _ cell: DirectoryCell, _ view: BlockView, _ identity: Int, _ row: Int,
         of batch: ColumnBatch, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        touch(number)
+        touch(number, row)
+        if let restating, restating.leavesOut, restating.leftOut.contains(number) {
+            return leaveOut()
+        }
         if !room.merged.isEmpty {
             try merge(row, of: batch, number, with: .stored(view, slot: cell.slot), room.merged)
         }
@@ -457,7 +488,7 @@ struct BatchInserter: ~Copyable {
         try stage(
             row, number, version: isYoung ? cell.version : DirectoryCell.next(cell.version),
             &builder)
-        if !isYoung { builder.updatedCount += 1 }
+        if isYoung { restating?.rewritten.insert(number) } else { builder.updatedCount += 1 }
         result.updatedCount += 1
         note(.updated, number)
     }
@@ -477,6 +508,7 @@ struct BatchInserter: ~Copyable {
             let had = try room.other.load(block, row: slot, entity: entity, form)
             let has = room.key.load(batch, row: row, form)
             if had && has && room.key.equals(room.other) { continue }
+            if had || has { restating?.rekeyed.insert(number) }
             if had {
                 builder.removeKey(
                     room.other.hash(seed: builder.seed), number: number, unique: unique)
@@ -526,6 +558,7 @@ struct BatchInserter: ~Copyable {
             let had = room.other.load(batch, row: before, form)
             let has = room.key.load(batch, row: row, form)
             if had && has && room.key.equals(room.other) { continue }
+            if had || has { restating?.rekeyed.insert(number) }
             if had {
                 builder.removeKey(
                     room.other.hash(seed: builder.seed), number: number, unique: unique)
@@ -540,6 +573,7 @@ struct BatchInserter: ~Copyable {
         if isConcerned { try compute(row, of: batch, number, isNew: false) }
         // The number keeps its slot and its version: to the outside it is written once.
         room.staged[cell.slot] = UInt16(row)
+        restating?.rewritten.insert(number)
         result.updatedCount += 1
         note(.updated, number)
     }
@@ -600,9 +634,50 @@ struct BatchInserter: ~Copyable {
 
     // MARK: Telling
 
-    private mutating func touch(_ number: UInt32) {
+    private mutating func touch(_ number: UInt32, _ row: Int) {
         lastNumber = number
-        if missing != nil { touched.insert(number) }
+        // A row may come here again when the block that was open is written.
+        guard tracks, touchedRow != firstRow + row else { return }
+        touchedRow = firstRow + row
+        if request.reportsRepeats, touched.contains(number) { noteRepeats(1, from: row) }
+        touched.insert(number)
+    }
+
+    /// Counts rows whose objects were touched by rows before them, a bit each from a row on.
+    private mutating func noteRepeats(_ bits: UInt64, from row: Int) {
+        if bits == 0 { return }
+        result.repeatedCount += bits.nonzeroBitCount
+        var rest = bits
+        while rest != 0, result.repeatedRows.count < 10 {
+            result.repeatedRows.append(firstRow + row + rest.trailingZeroBitCount)
+            rest &= rest &- 1
+        }
+    }
+
+    /// Whether a row that has no key is left out; it is counted in any case.
+    @inline(never)
+    private mutating func leavesOut(keyless row: Int) -> Bool {
+        result.keylessCount += 1
+        if result.keylessRows.count < 10 { result.keylessRows.append(firstRow + row) }
+        switch request.missingKey {
+        case .insert: return false
+        case .fail:
+            lastNumber = 0
+            if keylessRows.count < 100 { keylessRows.append(firstRow + row) }
+            return true
+        case .skip:
+            lastNumber = 0
+            result.skippedCount += 1
+            note(.skipped, nil)
+            return true
+        }
+    }
+
+    /// Leaves a row out whose object would come to what is stored by all rows about it together.
+    mutating func leaveOut() {
+        lastNumber = 0
+        result.unchangedCount += 1
+        note(.unchanged, nil)
     }
 
     mutating func note(_ outcome: BatchRowOutcome, _ number: UInt32?) {

@@ -25,14 +25,12 @@ struct NumberSet {
         words[word] |= 1 << UInt64(number & 63)
     }
 
-    /// Takes numbers in that follow each other, at most 64 of them.
+    /// Takes some of 64 numbers in that follow each other, a bit each from the lowest on.
     @inline(__always)
-    mutating func insert(_ first: UInt32, count: Int) {
-        assert(count > 0 && count <= 64, "the numbers fit a word, or two")
+    mutating func insert(_ bits: UInt64, from first: UInt32) {
         let word = Int(first >> 6)
         makeRoom(word + 1)
         let shift = UInt64(first & 63)
-        let bits = UInt64.max >> UInt64(64 - count)
         words[word] |= bits << shift
         // A shift by all 64 bits gives none.
         words[word + 1] |= bits >> (64 - shift)

@@ -92,13 +92,39 @@ extension Engine {
 
     func insert(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         // A copy of the request counts the references to all it has, so it is made only if it says something else.
-        guard request.mergePolicy == .declared else { return try insertRows(request) }
-        return try insertRows(request.carriedOut)
+        guard request.mergePolicy == .declared else { return try insertFolding(request) }
+        return try insertFolding(request.carriedOut)
+    }
+
+    /// How often a batch is begun anew without the rows that would come to nothing.
+    private static let mostFoldings = 4
+
+    private func insertFolding(_ request: BatchInsertRequest) throws(StoreError)
+        -> BatchInsertResult
+    {
+        guard request.canRepeat else { return try insertRows(request, folds: false) }
+        var restated: RestatedObjects?
+        for _ in 0..<Self.mostFoldings {
+            do throws(StoreError) {
+                return try insertRows(request, folds: true, restated)
+            } catch {
+                guard let found = error.cause as? RestatedObjects else { throw error }
+                restated = found
+            }
+        }
+        // Others change the store all the time: it is written once more than needed.
+        return try insertRows(request, folds: false)
     }
 
     /// Rows are filled and checked before the turn is taken, as long as they fit the staging memory; what is
     /// left is filled while the batch has the turn.
-    private func insertRows(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+    ///
+    /// - Parameters:
+    ///   - folds: whether objects that come to what is stored by several rows fail the batch.
+    ///   - restated: those that did so before: their rows are left out, if the store is as it was then.
+    private func insertRows(
+        _ request: BatchInsertRequest, folds: Bool, _ restated: RestatedObjects? = nil
+    ) throws(StoreError) -> BatchInsertResult {
         try checkDerivations()
         let schema = schema
         guard let entity = schema.entity(named: request.entityName) else {
@@ -150,10 +176,17 @@ extension Engine {
         let (result, commit) = try commit(
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
+            // A single row is about one object once.
+            let restating =
+                folds && rows > 1
+                ? RestatingRows(
+                    before: builder.state,
+                    leftOut: restated?.commit == builder.number ? restated?.numbers ?? [] : [])
+                : nil
             func insertAll() throws(StoreError) -> BatchInsertResult {
                 var inserter = BatchInserter(
                     request, missing, policy: request.mergePolicy ?? .error, entity: entity.index,
-                    memory: memory, now: clock.now(), builder)
+                    restating: restating, memory: memory, now: clock.now(), builder)
                 try inserter.insert(
                     first, firstRow: 0, compared: items.first.flatMap { line?.take($0) },
                     isLast: isEnd && more.isEmpty, &builder)

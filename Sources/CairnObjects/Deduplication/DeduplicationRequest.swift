@@ -23,8 +23,8 @@ public import CairnStore
 /// library that know nothing of this can read the store and cannot write to it.
 ///
 /// Objects whose key has a part that is nil
-/// are no duplicates of one another, and neither are objects of different stores. With several stores there is a save for
-/// each, as with ``ManagedObjectContext/save()``.
+/// are no duplicates of one another, unless ``includesNil`` says so, and neither are objects of different stores. With several
+/// stores there is a save for each, as with ``ManagedObjectContext/save()``.
 public struct DeduplicationRequest: Sendable {
     /// The entity's name.
     public var entityName: String
@@ -38,6 +38,9 @@ public struct DeduplicationRequest: Sendable {
     public var nullSemantics = NullSemantics.twoValued
     /// Whether objects of the entity's descendants are looked at.
     public var includesSubentities = true
+    /// Whether nil is a value of a key like others: then objects that all have none are duplicates of one another. A rule that
+    /// takes keys away cannot tell them apart, and is refused.
+    public var includesNil = false
     /// If there are any: only those groups are looked at that one of these objects belongs to, such as those that an import
     /// or a sync has brought. Ids of objects that are not there are passed over.
     public var incoming: [ObjectID]?
@@ -62,7 +65,7 @@ public struct DeduplicationRequest: Sendable {
     ) {
         let names = keys.map { path -> String in
             guard let name = T._key(for: path) else {
-                preconditionFailure("\(path) is no property of \(T.entityName)")
+                preconditionFailure("\(path.words) is no property of \(T.entityName)")
             }
             return name
         }
@@ -104,8 +107,8 @@ extension ManagedObjectContext {
     /// Finds objects with the same key, lets one of each group stay, and deletes the others.
     ///
     /// - Throws: `StoreError`: `.invalidRequest` if the request names what the model does not have, `.constraintConflict`
-    ///   with all groups in its details if the rule is ``DeduplicationRule/fail``, and what a save throws. Nothing is changed
-    ///   then.
+    ///   with all groups in its details if the rule is ``DeduplicationRule/fail``, or if an object would be deleted in favour of one of
+    ///   another entity that cannot keep all of it, and what a save throws. Nothing is changed then.
     /// - Complexity: that of a group-by over the key, which an index answers, of a fetch for each 20,000 keys that several objects
     ///   have, and of a save of their objects, which are in memory meanwhile.
     @discardableResult

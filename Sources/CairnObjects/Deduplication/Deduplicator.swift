@@ -139,7 +139,7 @@ struct Deduplicator {
         fetch.includesSubentities = request.includesSubentities
         fetch.nullSemantics = request.nullSemantics
         return try context.fetch(fetch).map { $0.values.dropLast().map(\.asGroupKey) }
-            .filter { key in !key.contains { $0.isNull || $0.isNoNumber } }
+            .filter(isKey)
             .sorted { Self.compare($0, $1) < 0 }
     }
 
@@ -158,12 +158,16 @@ struct Deduplicator {
             ])
             fetch.includesSubentities = request.includesSubentities
             fetch.nullSemantics = request.nullSemantics
-            for row in try context.fetch(fetch)
-            where !row.values.contains(where: { $0.isNull || $0.isNoNumber }) {
+            for row in try context.fetch(fetch) where isKey(row.values) {
                 keys.insert(row.values.map(\.asGroupKey))
             }
         }
         return keys.sorted { Self.compare($0, $1) < 0 }
+    }
+
+    /// Whether values tell objects apart.
+    private func isKey(_ values: [Value]) -> Bool {
+        !values.contains { $0.isNoNumber || $0.isNull && !request.includesNil }
     }
 
     /// The objects that have some keys, where they are several, in the order of the keys.
@@ -209,7 +213,11 @@ struct Deduplicator {
     private func haveParts(of keys: ArraySlice<[Value]>) -> PredicateNode? {
         condition(
             request.keys.enumerated().map { index, name in
-                .compare(.keyPath(name), .in, .list(Array(Set(keys.map { $0[index] }))))
+                let values = Set(keys.map { $0[index] })
+                let isIn = PredicateNode.compare(
+                    .keyPath(name), .in, .list(Array(values.filter { !$0.isNull })))
+                guard values.contains(.null) else { return isIn }
+                return .or([isIn, .compare(name, .equal, .null)])
             })
     }
 
@@ -279,6 +287,7 @@ struct Deduplicator {
     }
 
     private mutating func merge(_ groups: [Group]) throws(StoreError) {
+        try refuseLosses(groups)
         let survivors = Survivors(groups, context.schema)
         let plans = groups.map { folding.plan($0.members, survivors, in: context) }
         for (group, plan) in zip(groups, plans) {

@@ -28,6 +28,11 @@ struct DuplicateTerms {
                 request.keys.joined(separator: ", "),
                 "the key is mandatory or derived: nothing of it can become nil")
         }
+        if request.rule == .nullKey, request.includesNil {
+            throw wrong(
+                request.keys.joined(separator: ", "),
+                "the rule makes keys nil, and nil is to be a key: choose which object stays")
+        }
         try check(request.rule, keys: Set(request.keys))
     }
 

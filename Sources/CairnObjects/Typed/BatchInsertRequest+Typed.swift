@@ -64,7 +64,8 @@ extension BatchInsertRequest {
         _ columns: Columns.Type, from rows: Rows,
         fill: @escaping @Sendable (borrowing EntityRow<Columns>, Rows.Element) throws -> Void
     ) {
-        self.init(_typed: Columns._entity, Self._filling(rows, fill))
+        self.init(
+            _typed: Columns._entity, canRepeat: rows is any Collection, Self._filling(rows, fill))
     }
 
     /// One row for each element of a sequence: as fast as the sequence allows.
@@ -75,7 +76,8 @@ extension BatchInsertRequest {
         _ type: T.Type, from rows: Rows,
         fill: @escaping @Sendable (borrowing EntityRow<T.Columns>, Rows.Element) throws -> Void
     ) {
-        self.init(_typed: type._typedEntity, Self._filling(rows, fill))
+        self.init(
+            _typed: type._typedEntity, canRepeat: rows is any Collection, Self._filling(rows, fill))
     }
 
     /// Rows as dictionaries; see ``init(entityName:objects:)``.
@@ -111,7 +113,7 @@ extension BatchInsertRequest {
 
     /// Rows of a typed class, for which the columns are found first.
     @usableFromInline init(
-        _typed entity: TypedEntity?,
+        _typed entity: TypedEntity?, canRepeat: Bool = false,
         _ makeRows:
             @escaping @Sendable (EntityBinding) -> @Sendable (borrowing RowWriter) throws -> Bool
     ) {
@@ -128,7 +130,7 @@ extension BatchInsertRequest {
             }
             return makeRows(binding)
         }
-        self.init(entityName: entity.name, rows: makeFiller)
+        self.init(entityName: entity.name, canRepeat: canRepeat, rows: makeFiller)
     }
 }
 

@@ -15,7 +15,8 @@ struct DuplicatesCommand: ParsableCommand {
         discussion: """
             Without --delete nothing is changed: each group is printed with the object that would \
             stay, the first if --keep does not say another rule, and with --keep also what would \
-            become of the others. Objects whose key has a part that is nil are no duplicates.
+            become of the others. Objects whose key has a part that is nil are no duplicates, unless \
+            --including-nil says that nil is a value like others.
 
             A rule is first or last (as they were created), newest:ATTRIBUTE, smallest:ATTRIBUTE, \
             mostComplete, or nullKey: all stay, and all but the first lose the key. The object that \
@@ -34,6 +35,9 @@ struct DuplicatesCommand: ParsableCommand {
 
     @Option(help: "The attributes and to-one relationships of the key, with commas between them.")
     var by: String
+
+    @Flag(help: "Take objects for duplicates that have no value for the key, or a part of it, too.")
+    var includingNil = false
 
     @OptionGroup var which: ConditionOptions
 
@@ -79,12 +83,15 @@ struct DuplicatesCommand: ParsableCommand {
         let action: (StoreSession) throws -> DeduplicationResult = { session in
             let entity = try session.entity(entity)
             var request = DeduplicationRequest(entityName: entity.name, by: keys, keeping: rule)
-            request.predicate = try which.condition.map { try PredicateNode(format: $0) }
+            request.predicate = try which.condition.map {
+                try session.condition($0, of: entity)
+            }
             request.nullSemantics = which.nullSemantics
             if !incoming.isEmpty {
                 request.incoming = try session.objectIDs(
                     incoming, of: entity, option: "--incoming")
             }
+            request.includesNil = includingNil
             request.isDryRun = !delete
             request.author = "cairn duplicates"
             return try ManagedObjectContext(store: session.store).execute(request)

@@ -118,8 +118,12 @@ struct DictionaryBatch {
         var result = BatchInsertResult()
         var touched: [ObjectID] = []
         var skipped: [StoreError] = []
+        var refused: [StoreError] = []
         // Who waits for a target that is not there yet.
         var open: [(row: Int, column: Int, id: ObjectID, wanted: RowLinkPlan.Wanted)] = []
+        // The rows that have changed each object, and those that have changed a key of it.
+        var writers: [ObjectID: [Int]] = [:]
+        var rekeyed: Set<ObjectID> = []
         for (index, given) in rows.enumerated() {
             var row = given
             var waiting: [(column: Int, wanted: RowLinkPlan.Wanted)] = []
@@ -164,10 +168,27 @@ struct DictionaryBatch {
                         context: .init(entity: entity.name, row: index, objectID: found)))
                 continue
             }
+            let common = common(entity.index, old.entity)
+            let isNamed = { (column: Int) in
+                waiting.contains { $0.column == column } || !(row[column] ?? .null).isNull
+            }
+            if let lost = entity.columns.indices.first(where: {
+                !common.contains($0) && isNamed($0)
+            }) {
+                result.skippedCount += 1
+                result.outcomes.append(.skipped)
+                refused.append(
+                    StoreError(
+                        .constraintConflict, "the object with the key cannot have the property",
+                        context: .init(
+                            entity: entity.name, key: entity.columns[lost].name, row: index,
+                            objectID: found)))
+                continue
+            }
             rowOf[found] = index
             note(found)
             var values = old.values
-            for column in common(entity.index, old.entity) {
+            for column in common {
                 if entity.columns[column].relationship != nil, row[column] == nil { continue }
                 if entity.columns[column].attribute?.derivationExpression != nil { continue }
                 if request.setOnly && row[column] == nil { continue }
@@ -179,23 +200,42 @@ struct DictionaryBatch {
             } else {
                 state.objects[found]?.values = values
                 result.updatedCount += 1
+                writers[found, default: []].append(result.outcomes.count)
                 result.outcomes.append(.updated)
+                let described = schema.entities[old.entity]
+                if described.constraints.contains(where: {
+                    $0.naiveKey(values, of: described) != $0.naiveKey(old.values, of: described)
+                }) {
+                    rekeyed.insert(found)
+                }
                 if !touched.contains(found) { touched.append(found) }
             }
         }
         if request.failsOnConflict, !skipped.isEmpty { throw several(skipped) }
+        if !refused.isEmpty { throw several(refused) }
         for link in open {
             let found = try find(link.wanted, link.column, link.row)
             if found == nil { try checkMayBeMissing(link.wanted, link.column, link.row, entity) }
             let value = found.map { Value.objectID($0) } ?? .null
             guard state.objects[link.id]?.values[link.column] != value else { continue }
             state.objects[link.id]?.values[link.column] = value
+            rekeyed.insert(link.id)
             if !touched.contains(link.id) {
                 touched.append(link.id)
                 result.updatedCount += 1
                 result.unchangedCount -= 1
                 result.outcomes[link.row] = .updated
             }
+        }
+        // Rows that come to what is stored have said nothing, if they can be given again.
+        for (id, rows) in writers
+        where request.canRepeat && !rekeyed.contains(id)
+            && state.objects[id]?.values == before.objects[id]?.values
+        {
+            for row in rows { result.outcomes[row] = .unchanged }
+            result.updatedCount -= rows.count
+            result.unchangedCount += rows.count
+            touched.removeAll { $0 == id }
         }
         try checkMandatory(touched)
         if let plan = try request.missingPlan(in: schema) {
