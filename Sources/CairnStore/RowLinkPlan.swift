@@ -1,7 +1,8 @@
 // Which objects the rows of a batch name as targets: the part of it that needs no store.
 //
 //   1. An id is taken as it is. Values belong to a uniqueness constraint without options of the target's entity: one value to
-//      the first that is about one property, several to the one that is about just these.
+//      the first that is about one property, several to the one that is about just these. Where a target may be made, there may
+//      be more of them: then to the first constraint of which all are there.
 //   2. The values become those of the attributes' types.
 //
 // Threads: one owner.
@@ -13,7 +14,8 @@ package struct RowLinkPlan {
     /// What is looked for.
     package enum Wanted {
         case object(ObjectID)
-        /// The object whose key a constraint says: a value for each of its columns, by column of the entity.
+        /// The object whose key a constraint says: a value for each of its columns, by column of the entity. What other columns
+        /// have counts where the object is made.
         case key(SchemaConstraint, values: [Value])
     }
 
@@ -23,19 +25,27 @@ package struct RowLinkPlan {
     private let entity: SchemaEntity
     private let name: String
     private let constraints: [SchemaConstraint]
+    /// Whether there may be values beyond a key, for a target that is made.
+    private let allowsMore: Bool
     /// The constraint that was meant last, and by which names.
     private var last: (names: Set<String>, constraint: SchemaConstraint)?
 
     /// For a to-one relationship, by its column.
-    package init(_ column: Int, of entity: SchemaEntity, in schema: Schema) {
+    package init(
+        _ column: Int, of entity: SchemaEntity, in schema: Schema, allowsMore: Bool = false
+    ) {
         guard let index = entity.columns[column].relationship else {
             preconditionFailure("a column of references is one of a relationship")
         }
-        self.init(relationship: index, of: entity, in: schema)
+        self.init(relationship: index, of: entity, in: schema, allowsMore: allowsMore)
     }
 
     /// For a relationship, by its index.
-    package init(relationship index: Int, of entity: SchemaEntity, in schema: Schema) {
+    package init(
+        relationship index: Int, of entity: SchemaEntity, in schema: Schema,
+        allowsMore: Bool = false
+    ) {
+        self.allowsMore = allowsMore
         let relationship = entity.relationships[index]
         self.entity = entity
         name = relationship.description.name
@@ -68,6 +78,9 @@ package struct RowLinkPlan {
             return try key(constraint, [constraint.names[0]: value], row)
         case .keys(let values):
             let names = Set(values.keys)
+            if allowsMore, !constraints.contains(where: { Set($0.names) == names }) {
+                return try more(values, row)
+            }
             if last?.names != names {
                 guard let constraint = constraints.first(where: { Set($0.names) == names }) else {
                     throw error(
@@ -81,6 +94,35 @@ package struct RowLinkPlan {
             guard let constraint = last?.constraint else { return nil }
             return try key(constraint, values, row)
         }
+    }
+
+    /// What a target is looked for by of which more than a key is said.
+    private func more(_ given: [String: Value], _ row: Int) throws(StoreError) -> Wanted {
+        guard
+            let constraint = constraints.first(where: { constraint in
+                constraint.names.allSatisfy { given[$0]?.isNull == false }
+            }),
+            case .key(_, var values) = try key(constraint, given, row)
+        else {
+            let keys = constraints.map { $0.names.joined(separator: ", ") }
+            throw error(
+                keys.isEmpty
+                    ? "\(destination.name) has no uniqueness constraint: name the target by its id"
+                    : "the target of the relationship has no key: \(keys.joined(separator: " or "))",
+                row)
+        }
+        for (name, value) in given where !constraint.names.contains(name) && !value.isNull {
+            guard let column = destination.columnIndex(named: name),
+                case .attribute(let type) = destination.columns[column].kind,
+                !destination.columns[column].isDerived
+            else { throw error("\(destination.name) has no attribute \(name) to be set", row) }
+            guard let exact = value.converted(to: type) else {
+                throw error(
+                    "the \(value.kindName) is no value of \(destination.name).\(name)", row, value)
+            }
+            values[column] = exact
+        }
+        return .key(constraint, values: values)
     }
 
     private func nothing(_ row: Int) throws(StoreError) -> Wanted? {
@@ -130,6 +172,14 @@ package struct RowLinkPlan {
                 .objectNotFound, "no object of \(destination.name) has the key that the row names",
                 context: context)
         }
+    }
+
+    /// The error for a target that is not there and cannot be made.
+    package func unmade(_ wanted: Wanted, row: Int, _ reason: String) -> StoreError {
+        var error = missing(wanted, row: row)
+        error.context.detail =
+            "\(error.context.detail ?? error.message), and it cannot be made: \(reason)"
+        return error
     }
 
     /// The error for a target that is of another store or entity.

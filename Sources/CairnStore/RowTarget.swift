@@ -53,6 +53,7 @@ public struct RowTarget: Sendable, Hashable {
     public static func key<V: RawRepresentable>(_ value: V) -> RowTarget
     where V.RawValue: AttributeValue { key(value.rawValue.attributeValue) }
 
-    /// The object with some values that are unique together, by the names of their properties.
+    /// The object with some values that are unique together, by the names of their properties. If the request
+    /// ``BatchInsertRequest/createsTargets``, there may be other attributes besides, for an object that is made.
     public static func keys(_ values: [String: Value]) -> RowTarget { RowTarget(.keys(values)) }
 }

@@ -59,7 +59,7 @@ func imported(_ source: ListSource, _ schema: Schema, mapping: [String] = []) th
     defer { try? store.close() }
     let entity = schema.entities[0]
     let list = try ListImport(
-        source, form: try ListForm(of: source), entity: entity,
+        source, form: try ListForm(of: source), entity: entity, in: schema,
         mapping: try FieldMapping(mapping))
     do {
         _ = try store.execute(list.makeRequest())

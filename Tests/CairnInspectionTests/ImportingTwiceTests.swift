@@ -48,7 +48,8 @@ private struct Shelf {
         let source = try Self.source(name)
         guard let described = store.schema.entity(named: entity) else { throw CancellationError() }
         var request = try ListImport(
-            source, form: try ListForm(of: source), entity: described, mapping: mapping
+            source, form: try ListForm(of: source), entity: described, in: store.schema,
+            mapping: mapping
         ).makeRequest()
         request.mergePolicy = policy
         request.prunesMissing = prune

@@ -124,7 +124,7 @@ struct DamageCommandsTests {
         }
     }
 
-    @Test("Without its schema a store is salvaged with the model of another one")
+    @Test("Without its schema a store is salvaged with the model of another one, or of a file")
     func schema() throws {
         let work = try filled()
         let twin = try filled()
@@ -138,5 +138,10 @@ struct DamageCommandsTests {
         #expect(cairn("export", new).output == cairn("export", twin.store).output)
         let id = { try cairn("info", $0, "--quick", "--json").json.first?["id"] as? String }
         #expect(try id(new) == id(work.store))
+        let model = try work.list("model.json", cairn("model", twin.store, "--json").output)
+        let other = work.folder.path("other.cairn")
+        let again = cairn("salvage", work.store, other, "--model", model)
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(cairn("export", other).output == cairn("export", twin.store).output)
     }
 }

@@ -2,8 +2,9 @@
 //
 //   1. A field that is mapped has the mapping's name; a part of another field has its name behind that one's
 //      and a point; every other field has its own name.
-//   2. A name of a stored attribute, or of a composite one, is a place. Everything else is unknown: it is
-//      noted with the reason, and its values are passed over.
+//   2. A name of a stored attribute, of a composite one, or of a relationship is a place, and so is that of an attribute of a
+//      to-one relationship's target, behind a point. Everything else is unknown: it is noted with the reason, and its values
+//      are passed over.
 //   3. Two fields for one place are refused.
 //
 // Threads: one reader.
@@ -19,6 +20,10 @@ package final class FieldBinder: FieldPlan {
         case column(Int, AttributeType, keepsNested: Bool)
         /// Into the columns of a composite attribute.
         case composite(Range<Int>)
+        /// The key of a relationship's target, or of several: which of `related`.
+        case related(Int)
+        /// An attribute of a to-one relationship's target: which of `related`, and its name there.
+        case part(Int, String, AttributeType)
         /// Nowhere.
         case none
     }
@@ -30,17 +35,24 @@ package final class FieldBinder: FieldPlan {
     }
 
     private let entity: SchemaEntity
+    private let schema: Schema
     private let mapping: FieldMapping
     private var names: [String] = []
     private var owners: [Int: String] = [:]
+    /// What relationships and parts of them have for an owner, by their names.
+    private var relatedOwners: [String: String] = [:]
+    /// The relationships that fields name.
+    package private(set) var related: [RelatedField] = []
     /// By field: where its values go.
     package private(set) var targets: [Target] = []
     package private(set) var unknown: [Unknown] = []
     /// The mapped fields that were met.
     package private(set) var mapped: Set<String> = []
 
-    package init(_ entity: SchemaEntity, mapping: FieldMapping = FieldMapping()) {
+    package init(_ entity: SchemaEntity, in schema: Schema, mapping: FieldMapping = FieldMapping())
+    {
         self.entity = entity
+        self.schema = schema
         self.mapping = mapping
     }
 
@@ -53,6 +65,12 @@ package final class FieldBinder: FieldPlan {
             targets.append(.none)
             return .dropped
         }
+        if let index = relationship(name) { return bind(field, toRelationship: index) }
+        if let point = name.firstIndex(of: "."),
+            let index = relationship(String(name[..<point]))
+        {
+            return bind(field, toPart: String(name[name.index(after: point)...]), of: index)
+        }
         if let index = entity.columnIndex(named: name) { return bind(field, to: index) }
         if let columns = entity.compositeColumns(name) {
             targets.append(.composite(columns))
@@ -64,8 +82,7 @@ package final class FieldBinder: FieldPlan {
     private func bind(_ field: FieldTable.Field, to index: Int) -> FieldUse {
         let column = entity.columns[index]
         guard case .attribute(let type) = column.kind, let attribute = column.attribute else {
-            return refuse(
-                field, "\(column.name) is a relationship, and a list sets attributes only")
+            preconditionFailure("a relationship's column has its name")
         }
         guard !column.isDerived else {
             return refuse(field, "\(column.name) is computed by the store")
@@ -79,6 +96,59 @@ package final class FieldBinder: FieldPlan {
         return .value
     }
 
+    // MARK: Relationships
+
+    /// A relationship that is stored, as one of `related`.
+    private func relationship(_ name: String) -> Int? {
+        if let known = related.firstIndex(where: { $0.name == name }) { return known }
+        guard let index = entity.relationshipIndex(named: name),
+            let field = RelatedField(index, of: entity, in: schema)
+        else { return nil }
+        related.append(field)
+        return related.count - 1
+    }
+
+    private func bind(_ field: FieldTable.Field, toRelationship index: Int) -> FieldUse {
+        let name = related[index].name
+        if let owner = relatedOwners.updateValue(field.name, forKey: name) {
+            return refuse(field, "\(owner) goes to \(name) already")
+        }
+        targets.append(.related(index))
+        return related[index].isToMany ? .value : .parts
+    }
+
+    private func bind(_ field: FieldTable.Field, toPart part: String, of index: Int) -> FieldUse {
+        let relationship = related[index]
+        let name = "\(relationship.name).\(part)"
+        guard !relationship.isToMany else {
+            return refuse(
+                field,
+                "\(relationship.name) leads to many objects: its field has their keys in a list")
+        }
+        // An object is the relationship's own field; a column beside others is not.
+        if field.parent == nil, let owner = relatedOwners[relationship.name] {
+            return refuse(field, "\(owner) goes to \(relationship.name) already")
+        }
+        switch relationship.attribute(part) {
+        case .failure(let reason): return refuse(field, reason.description)
+        case .success(let type):
+            if let owner = relatedOwners.updateValue(field.name, forKey: name) {
+                return refuse(field, "\(owner) goes to \(name) already")
+            }
+            targets.append(.part(index, part, type))
+            return .value
+        }
+    }
+
+    /// What the members of a relationship's objects are called in the model; nil for those that are dropped.
+    package func attributeName(_ member: String, of field: RelatedField) -> String? {
+        guard let target = mapping.target(of: "\(field.name).\(member)") else { return member }
+        mapped.insert("\(field.name).\(member)")
+        if target.isEmpty { return nil }
+        let prefix = field.name + "."
+        return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : target
+    }
+
     private func refuse(_ field: FieldTable.Field, _ reason: String) -> FieldUse {
         unknown.append(Unknown(field: field.name, reason: reason))
         targets.append(.none)
@@ -90,23 +160,8 @@ package final class FieldBinder: FieldPlan {
             return "\(name) is transient: it has no place in a store"
         }
         if entity.relationshipIndex(named: name) != nil {
-            return "\(name) is a relationship, and a list sets attributes only"
+            return "\(name) is transient: it has no place in a store"
         }
         return isMapped ? "\(entity.name) has no attribute \(name)" : "no such attribute"
-    }
-}
-
-extension SchemaEntity {
-    /// The columns of a composite attribute, or of a composite element by its dotted name.
-    fileprivate func compositeColumns(_ name: String) -> Range<Int>? {
-        let first = String(name.prefix { $0 != "." })
-        guard let index = attributeIndex(named: first),
-            attributes[index].description.type == .composite
-        else { return nil }
-        let all = attributes[index].columns
-        if first == name { return all }
-        let inside = all.filter { columns[$0].name.hasPrefix(name + ".") }
-        guard let low = inside.first, let high = inside.last else { return nil }
-        return low..<high + 1
     }
 }

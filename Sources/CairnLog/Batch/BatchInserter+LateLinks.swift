@@ -13,6 +13,7 @@ extension BatchInserter {
         guard let links else { return }
         let targets = links.lateTargets
         if targets.isEmpty && links.lists.isEmpty { return }
+        try makeLateTargets(links, &builder)
         let description = builder.catalog.description(of: entityIndex)
         // Of one row to-one relationships come first.
         var all: [(row: Int, order: Int, place: Int)] = []
@@ -34,8 +35,9 @@ extension BatchInserter {
                 var plan =
                     plans[list.relationship]
                     ?? RowLinkPlan(
-                        relationship: list.relationship, of: description, in: builder.catalog.schema
-                    )
+                        relationship: list.relationship, of: description,
+                        in: builder.catalog.schema,
+                        allowsMore: request.createsTargets)
                 let members = try members(list, &plan, &missing, &builder)
                 plans[list.relationship] = plan
                 if missing.count > 0 { continue }
@@ -43,6 +45,7 @@ extension BatchInserter {
                 let isChanged = try late.set(
                     list.relationship, of: list.number, to: members,
                     replaces: list.targets.replaces && !room.merges, row: list.row, &builder)
+                if isChanged { links.changedLate.insert(list.number) }
                 if isChanged, list.isUnchanged { countUpdate(list.row, list.number) }
             }
             if late.isLarge, missing.count == 0 { try late.write(&builder) }
@@ -71,6 +74,7 @@ extension BatchInserter {
         if missing.count > 0 { return }
         let isChanged = try late.lead(
             given.number, given.column, to: target, row: open.row, &builder)
+        if isChanged { links.changedLate.insert(given.number) }
         if isChanged, open.isUnchanged { countUpdate(open.row, given.number) }
     }
 

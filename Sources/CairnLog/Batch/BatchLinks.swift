@@ -86,6 +86,8 @@ final class BatchLinks {
     /// What the rows of the column batch say of them, and how much of it is done with.
     private var given: [RowLists.List] = []
     private var givenCount = 0
+    /// The objects whose relationships changed at the end, as rows say more of them than their columns hold.
+    var changedLate: Set<UInt32> = []
     /// Rows of the request that were unchanged, and are counted as updates as what they waited for came.
     var counted: Set<Int> = []
     /// By column.
@@ -245,7 +247,19 @@ extension BatchInserter {
         if let known = links.plans[column] {
             plan = known
         } else {
-            plan = RowLinkPlan(column, of: description, in: builder.catalog.schema)
+            plan = RowLinkPlan(
+                column, of: description, in: builder.catalog.schema,
+                allowsMore: request.createsTargets)
+        }
+        if makesEarly(plan, builder.catalog), !links.late.contains(column) {
+            var targets = MadeTargets()
+            for row in 0..<batch.rows
+            where batch.columns[column].states[row] == ColumnBuffer.State.linked {
+                let target = try plan.wanted(
+                    batch.columns[column].link(row: row), row: firstRow + row)
+                try want(target, plan, firstRow + row, &targets, &builder)
+            }
+            try make(targets, &builder)
         }
         let isLate = links.late.contains(column)
         var named = [Bool](repeating: false, count: batch.rows)
@@ -443,6 +457,7 @@ extension BatchInserter {
     /// Looks again for targets that were not there, and writes the rows that lead to them.
     mutating func finishLinks(_ builder: inout CommitBuilder) throws(StoreError) {
         guard let links, !links.open.isEmpty else { return }
+        try makeOpenTargets(links, &builder)
         var missing = MissingTargets()
         var pending = PendingRows()
         var rest = links.open.keys.sorted()[...]

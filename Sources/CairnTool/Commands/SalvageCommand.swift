@@ -26,7 +26,7 @@ struct SalvageCommand: ParsableCommand {
 
     @Option(
         help:
-            "The model the store was made with, from Xcode or of another store, in case its own cannot be read.",
+            "The model the store was made with, from Xcode, as JSON in a file .json, or of another store, in case its own cannot be read.",
         completion: .file())
     var model: String?
 
@@ -47,7 +47,7 @@ struct SalvageCommand: ParsableCommand {
         var options = SalvageOptions()
         options.keepsIdentifier = keepID
         options.takesUnpromised = includeTail
-        options.schema = try model.map(Self.schema)
+        options.schema = try model.map { try ModelSource.read($0, version: nil).schema }
         let teller = progress.teller(console)
         let report = try LogStore.salvage(at: place.store, to: destination, options: options) {
             teller.tell($0.rawValue, $1, $2)
@@ -64,12 +64,6 @@ struct SalvageCommand: ParsableCommand {
             failure.details = [.init(key: "lost", value: .count(report.rowsLost))]
             throw failure
         }
-    }
-
-    /// The schema of a model's file, or of another store.
-    private static func schema(of path: String) throws -> Schema {
-        if ImportJob.isStore(path) { return try StoreSession.reading(path) { $0.schema } }
-        return try ModelFile(contentsOfFile: path).schema
     }
 
     // MARK: Text

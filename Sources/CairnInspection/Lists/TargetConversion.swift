@@ -1,0 +1,179 @@
+// Cells of a list as targets of relationships.
+//
+//   value       the key, where one attribute is a key; else an id as it is printed: p17 or a URI. What can be the key is the key
+//   object      the attributes of a key; what else it says counts if the target is made
+//   array       such values and objects, of a relationship to many
+//   CSV cell    the keys with a separator between them, of a relationship to many; spaces around them do not count
+//   nothing     no target, or none at all
+//
+// Threads: one reader.
+
+import CairnModel
+import CairnStore
+
+/// The targets of a cell, or why there are none.
+enum TargetConversion {
+    case targets([RowTarget])
+    case failure(String)
+}
+
+/// Makes targets of cells.
+struct TargetReader {
+    /// What stands between the keys of a CSV cell.
+    var separator = ";"
+    /// Whether targets are made of what is said of them.
+    var makesTargets = false
+    /// The object that a text names as ids are printed; nil if it is none.
+    ///
+    /// - Throws: what is wrong with it.
+    var identify: ((_ text: String, _ entity: SchemaEntity) throws -> ObjectID?)?
+
+    /// The targets that a cell names.
+    func targets(
+        _ cell: ListRecord.Cell, of record: ListRecord, _ field: RelatedField,
+        _ binder: FieldBinder
+    ) -> TargetConversion {
+        switch cell.kind {
+        case .null: return .targets([])
+        case .nested:
+            guard field.isToMany else {
+                return .failure("\(field.name) leads to one object, not to several")
+            }
+            do throws(ListError) {
+                return try nested(Array(record.bytes[cell.range]), field, binder)
+            } catch {
+                return .failure(error.message)
+            }
+        case .text where field.isToMany:
+            var targets: [RowTarget] = []
+            for part in record.text(cell).split(separator: separator) {
+                let key = part.trimming(while: { $0 == " " })
+                if key.isEmpty { continue }
+                switch target(String(key), { ListRecord.value(of: $0, as: $1, isKey: true) }, field)
+                {
+                case .targets(let some): targets += some
+                case .failure(let reason): return .failure("\(key): \(reason)")
+                }
+            }
+            return .targets(targets)
+        case .no, .yes, .number, .string, .text:
+            return target(record.text(cell), { record.value(of: cell, as: $1, isKey: true) }, field)
+        }
+    }
+
+    /// The target that a single value names.
+    private func target(
+        _ text: String, _ convert: (String, AttributeType) -> CellConversion, _ field: RelatedField
+    ) -> TargetConversion {
+        let isURI = text.hasPrefix("x-cairn://") || text.hasPrefix("x-coredata://")
+        var reason =
+            "\(field.destination.name) has no key of one attribute: name the target by \(field.keys), as an object or in columns of their own, or by its id"
+        if !isURI, let key = field.key {
+            switch convert(text, key.type) {
+            case .value(let value): return .targets([.key(value)])
+            case .failure(let why): reason = why
+            }
+        }
+        do {
+            if let id = try identify?(text, field.destination) { return .targets([.id(id)]) }
+        } catch {
+            return .failure("\(error)")
+        }
+        return .failure(reason)
+    }
+
+    // MARK: Arrays and objects
+
+    private func nested(_ json: [UInt8], _ field: RelatedField, _ binder: FieldBinder)
+        throws(ListError) -> TargetConversion
+    {
+        var scanner = try JSONScanner(MemoryByteStream(json), capacity: max(json.count, 1))
+        if try scanner.kind() == .object { return try object(&scanner, field, binder) }
+        try scanner.enterArray()
+        var targets: [RowTarget] = []
+        var isFirst = true
+        while try scanner.nextElement(isFirst: &isFirst) {
+            let element: TargetConversion
+            switch try scanner.kind() {
+            case .object: element = try object(&scanner, field, binder)
+            case .array: return .failure("an array in the array names no target")
+            case .null: return .failure("null in the array names no target")
+            case .string, .number, .boolean:
+                let (record, cell) = try Self.value(&scanner)
+                element = target(
+                    record.text(cell), { record.value(of: cell, as: $1, isKey: true) }, field)
+            }
+            switch element {
+            case .targets(let some): targets += some
+            case .failure: return element
+            }
+        }
+        return .targets(targets)
+    }
+
+    private func object(
+        _ scanner: inout JSONScanner, _ field: RelatedField, _ binder: FieldBinder
+    ) throws(ListError) -> TargetConversion {
+        try scanner.enterObject()
+        var values: [String: Value] = [:]
+        var (key, isFirst) = ([UInt8](), true)
+        while try scanner.nextKey(into: &key, isFirst: &isFirst) {
+            let member = String(decoding: key, as: UTF8.self)
+            guard let name = binder.attributeName(member, of: field) else {
+                try scanner.skipValue()
+                continue
+            }
+            let type: AttributeType
+            switch field.attribute(name) {
+            case .success(let known): type = known
+            case .failure(let refusal):
+                return .failure(
+                    "\(refusal): rename it with --map, or drop it: --map '\(field.name).\(member)='"
+                )
+            }
+            let (record, cell) = try Self.value(&scanner)
+            switch record.value(of: cell, as: type) {
+            case .value(let value): values[name] = value
+            case .failure(let reason): return .failure("\(member): \(reason)")
+            }
+        }
+        guard let target = field.target(values, isMade: makesTargets) else {
+            return .failure(
+                "it has no key of \(field.destination.name), which is \(field.keys)")
+        }
+        return .targets([target])
+    }
+
+    /// The next value as the only cell of a record.
+    private static func value(_ scanner: inout JSONScanner) throws(ListError)
+        -> (ListRecord, ListRecord.Cell)
+    {
+        var record = ListRecord()
+        record.begin(line: 1)
+        switch try scanner.kind() {
+        case .null:
+            try scanner.takeNull()
+            record.add(0, .null, from: 0, line: 1)
+        case .boolean: record.add(0, try scanner.takeBoolean() ? .yes : .no, from: 0, line: 1)
+        case .number:
+            try scanner.takeNumber(into: &record.bytes)
+            record.add(0, .number, from: 0, line: 1)
+        case .string:
+            try scanner.takeString(into: &record.bytes)
+            record.add(0, .string, from: 0, line: 1)
+        case .object, .array:
+            try scanner.takeCompact(into: &record.bytes)
+            record.add(0, .nested, from: 0, line: 1)
+        }
+        return (record, record.cells[0])
+    }
+}
+
+extension Substring {
+    /// Without characters at both ends.
+    fileprivate func trimming(while isLeft: (Character) -> Bool) -> Substring {
+        var rest = drop(while: isLeft)
+        while let last = rest.last, isLeft(last) { rest.removeLast() }
+        return rest
+    }
+}

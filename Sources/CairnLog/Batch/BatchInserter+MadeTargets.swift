@@ -1,0 +1,202 @@
+// Targets of relationships that a batch makes, as nobody has the keys that its rows name.
+//
+//   1. Where no row can be the target, as it is of another hierarchy, and no row is left out, it is made before the rows that
+//      lead to it are carried out. Else it is made when all rows are there, as it may be one of them.
+//   2. Targets are gathered, each key once, and are checked and written as rows are. They have what the row says of them, and
+//      else what new objects have.
+//   3. Another key of a target may belong to an object that is there: then the batch is refused.
+//
+// Threads: within the turn, in one thread.
+
+import CairnFormat
+import CairnModel
+import CairnStore
+
+/// Targets that are to be made.
+struct MadeTargets {
+    /// One of them: the values that are known, by column of its entity, and who names it first.
+    struct Target {
+        let values: [Value]
+        let row: Int
+    }
+
+    private struct Name: Hashable {
+        let entity: Int
+        let columns: [Int]
+        let key: [Value]
+    }
+
+    private var known: Set<Name> = []
+    private(set) var byEntity: [Int: [Target]] = [:]
+    var isEmpty: Bool { byEntity.isEmpty }
+
+    /// Takes a target in that is not there, unless one with the same key is taken in already.
+    ///
+    /// - Throws: `StoreError` if there can be no such object, or it cannot be made without more.
+    mutating func add(_ wanted: RowLinkPlan.Wanted, _ plan: RowLinkPlan, row: Int)
+        throws(StoreError)
+    {
+        guard case .key(let constraint, let values) = wanted else { return }
+        let entity = plan.destination
+        let name = Name(
+            entity: entity.index, columns: constraint.columns,
+            key: constraint.columns.map { values[$0] })
+        guard known.insert(name).inserted else { return }
+        if entity.isAbstract {
+            throw plan.unmade(
+                wanted, row: row, "\(entity.name) is abstract and has no objects of its own")
+        }
+        for (index, column) in entity.columns.enumerated()
+        where column.relationship != nil && !column.isOptional && values[index].isNull {
+            throw plan.unmade(
+                wanted, row: row, "a new \(entity.name) must have a target for \(column.name)")
+        }
+        byEntity[entity.index, default: []].append(Target(values: values, row: row))
+    }
+}
+
+extension BatchInserter {
+    /// Whether targets of a relationship can be made before the rows that lead to them.
+    func makesEarly(_ plan: RowLinkPlan, _ catalog: Catalog) -> Bool {
+        request.createsTargets && updates && request.missingKey != .skip
+            && catalog.entities[plan.destination.index].tree != entity.tree
+    }
+
+    /// Makes targets, and enters them into the indexes.
+    mutating func make(_ targets: MadeTargets, _ builder: inout CommitBuilder) throws(StoreError) {
+        for (destination, wanted) in targets.byEntity.sorted(by: { $0.key < $1.key }) {
+            var start = 0
+            while start < wanted.count {
+                let batch = builder.engine.batches.takeWhole(destination, builder.catalog)
+                var end = start
+                repeat {
+                    for (column, value) in wanted[end].values.enumerated() where !value.isNull {
+                        guard batch.columns[column].store(value, row: batch.rows) else {
+                            preconditionFailure("a value of a key is of its column's type")
+                        }
+                    }
+                    batch.rows += 1
+                    end += 1
+                } while end < wanted.count && batch.rows < builder.engine.sizes.rowsPerBlock
+                    && batch.byteCount < builder.engine.sizes.bytesPerBlock
+                try make(Array(wanted[start..<end]), batch, destination, &builder)
+                builder.engine.batches.give(batch)
+                start = end
+            }
+        }
+    }
+
+    private mutating func make(
+        _ wanted: [MadeTargets.Target], _ batch: ColumnBatch, _ destination: Int,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        do throws(StoreError) {
+            try batch.seal(firstRow: 0, validates: request.validates)
+        } catch {
+            throw error.placing { wanted[$0].row }
+        }
+        let stored = builder.catalog.entities[destination]
+        let derived = DerivedColumns(destination, builder.catalog.schema)
+        var numbers: [UInt32] = []
+        for row in wanted.indices {
+            numbers.append(try builder.issueNumber(tree: stored.tree))
+            try derived.compute(row, of: batch, isNew: true, at: moment)
+        }
+        let handle = builder.openBlock(entity: destination)
+        try builder.closeBlock(
+            handle, entity: destination, batch: batch,
+            selection: wanted.indices.map { UInt16($0) }, numbers: numbers,
+            versions: Array(repeating: 1, count: numbers.count))
+        for (row, number) in numbers.enumerated() {
+            for unique in stored.uniques {
+                let form = builder.catalog.uniques[unique].form
+                guard room.key.load(batch, row: row, form) else { continue }
+                if let other = try builder.find(unique: unique, key: room.key, except: number) {
+                    throw taken(unique, other, destination, wanted[row].row, builder.catalog)
+                }
+                builder.insertKey(
+                    room.key.hash(seed: builder.seed), number: number, unique: unique)
+            }
+            builder.moveReferences(
+                entity: destination, number: number, from: nil, to: wanted[row].values)
+            if stored.tree == entity.tree, missing != nil { touched.insert(number) }
+        }
+        builder.insertedCount += numbers.count
+        result.createdTargetCount += numbers.count
+    }
+
+    private func taken(
+        _ unique: Int, _ other: UInt32, _ destination: Int, _ row: Int, _ catalog: Catalog
+    ) -> StoreError {
+        StoreError(
+            .constraintConflict,
+            "the target of the relationship cannot be made: another object has one of its keys",
+            context: .init(
+                entity: catalog.entities[destination].name,
+                key: catalog.uniques[unique].names.joined(separator: ", "), row: row,
+                objectID: identity.id(UInt64(other), entity: destination)))
+    }
+
+    // MARK: When all rows are there
+
+    /// Makes the targets that rows wait for and that have not come.
+    mutating func makeOpenTargets(_ links: BatchLinks, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        guard request.createsTargets else { return }
+        var targets = MadeTargets()
+        for cell in links.open.keys.sorted() where !links.late.contains(cell.column) {
+            guard let plan = links.plans[cell.column], let open = links.open[cell] else { continue }
+            try want(open.wanted, plan, open.row, &targets, &builder)
+        }
+        try make(targets, &builder)
+    }
+
+    /// Makes the members that lists name, and targets whose other side has to follow.
+    mutating func makeLateTargets(_ links: BatchLinks, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        guard request.createsTargets else { return }
+        var targets = MadeTargets()
+        for late in links.lateTargets {
+            guard let plan = links.plans[late.column] else { continue }
+            try want(late.open.wanted, plan, late.open.row, &targets, &builder)
+        }
+        let description = builder.catalog.description(of: entityIndex)
+        var plans: [Int: RowLinkPlan] = [:]
+        for list in links.lists {
+            var plan =
+                plans[list.relationship]
+                ?? RowLinkPlan(
+                    relationship: list.relationship, of: description, in: builder.catalog.schema,
+                    allowsMore: true)
+            for target in list.targets.targets {
+                let wanted = try plan.wanted(target, row: list.row)
+                try want(wanted, plan, list.row, &targets, &builder)
+            }
+            plans[list.relationship] = plan
+        }
+        try make(targets, &builder)
+    }
+
+    /// Takes a target in that is to be made, if it is not there.
+    mutating func want(
+        _ wanted: RowLinkPlan.Wanted?, _ plan: RowLinkPlan, _ row: Int,
+        _ targets: inout MadeTargets, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        guard let wanted, case .key = wanted, try find(wanted, plan, row, &builder) == nil else {
+            return
+        }
+        try targets.add(wanted, plan, row: row)
+    }
+}
+
+extension StoreError {
+    /// The error with other places for its rows, and for those of its parts.
+    fileprivate func placing(_ place: (Int) -> Int) -> StoreError {
+        var error = self
+        error.context.row = context.row.map(place)
+        error.details = details.map { $0.placing(place) }
+        return error
+    }
+}
