@@ -34,7 +34,7 @@ struct FeatureListTests {
         )
         #expect(
             try records(source) == [
-                [#"geometry=nested:{"type":"LineString","coordinates":[[1,2],[3,4]]}"#],
+                [#"geometry=nested:{"coordinates":[[1,2],[3,4]],"type":"LineString"}"#],
                 [#"geometry=nested:{"coordinates":[[1,2],[3,4]],"type":"LineString"}"#],
             ])
     }

@@ -1,6 +1,7 @@
 // The model that is made from a list.
 
 import CairnModel
+import Foundation
 import Testing
 
 @testable import CairnInspection
@@ -24,7 +25,10 @@ struct ModelInferenceTests {
             (["9007199254740993", "0.5"], .decimal), (["18446744073709551615"], .decimal),
             (["1e400"], .string), (["1", "\"1\""], .string), (["\"x\""], .string),
             (["true", "1"], .string), (["null"], .string), (["{\"a\":1}"], .string),
-            (["\"2024-05-01\""], .string), (["[1]", "1"], .string),
+            (["\"2024-05-01\""], .date), (["[1]", "1"], .string),
+            (["\"yes\"", "\"NO\""], .boolean),
+            (["true", "\"false\""], .boolean), (["\"2024-05-01\"", "1"], .string),
+            (["\"2024-05-01\"", "true"], .string), (["[1]", "true"], .string),
         ] as [([String], AttributeType)])
     func json(values: [String], type: AttributeType) throws {
         let rows = values.map { "{\"a\":\($0)}" }.joined(separator: ",")
@@ -36,11 +40,128 @@ struct ModelInferenceTests {
         arguments: [
             (["1", "-5", ""], .integer64), (["1", "2.50"], .double), (["007", "1"], .string),
             (["+1"], .string), ([" 1"], .string), (["1E5"], .string), (["1e+16"], .double),
-            (["1.5e3"], .double), (["true"], .string), (["2024-05-01"], .string),
+            (["1.5e3"], .double), (["true"], .boolean), (["2024-05-01"], .date),
+            (["true", "False", "", "yes", "NO"], .boolean), (["yes", "No"], .boolean),
+            (["yes", "Yes"], .string), (["NO", "NO"], .string), (["NO", "SE"], .string),
+            (["true", "1"], .string), (["yes", "no", "0"], .string), (["yes", "no", "y"], .string),
+            (["true", "2024-05-01"], .string), ([" true"], .string), (["nO\u{E}"], .string),
+            (["2024-05-01", "2024-05-01T12:30:00.25+02:00", "2024-05-01 12:30"], .date),
+            (["2024-05-01T00:00:00.123456Z"], .date), (["2024-02-30"], .string),
+            (["2024-05-01T00:00:00.123456789Z"], .string), (["2024-05-01", "2024"], .string),
+            (["2024-05-01", "soon"], .string), (["2024-05"], .string), (["20240501"], .integer64),
             (["99999999999999999999"], .decimal), (["NaN", "1.5"], .string), (["", ""], .string),
         ] as [([String], AttributeType)])
     func csv(cells: [String], type: AttributeType) throws {
         #expect(try attribute("a,b\n" + cells.map { "\($0),x\n" }.joined()).type == type)
+    }
+
+    @Test(
+        "a number that a double would round makes a decimal, or a string beyond 38 digits",
+        arguments: [
+            (["1234567890123456.78", "1234567890123456.79"], .decimal),
+            (["1234567890123456.8"], .double), (["1234567890123456.7"], .decimal),
+            (["0.1234567890123456789"], .decimal), (["0.30000000000000004"], .double),
+            (["0.1000000000000000000000"], .double), (["0.10000000000000001"], .decimal),
+            (["-0.10000000000000001"], .decimal), (["1.5", "1.00000000000000000001"], .decimal),
+            (["1.2345678901234567e+30"], .double), (["1.23456789012345678e+30"], .decimal),
+            (["1.23456789012345678e-30"], .decimal), (["1.23456789012345678e-200"], .string),
+            (["2.5e-310", "1.0"], .double), (["2.123456789e-320"], .string),
+            (["18446744073709551616"], .decimal), (["1.8446744073709552e+19"], .double),
+            (["9007199254740993.0"], .decimal), (["9007199254740992.0"], .double),
+            (["9223372036854774784", "0.5"], .double),
+            (["0.1000000000000000055511151231257827021181583404541015625"], .string),
+            (["-0", "0.5"], .double), (["-0", "0.10000000000000001"], .string),
+            (["0.10000000000000001", "-0.00"], .string), (["-0", "9007199254740993"], .string),
+        ] as [([String], AttributeType)])
+    func rounding(values: [String], type: AttributeType) throws {
+        let rows = values.map { "{\"a\":\($0)}" }.joined(separator: ",")
+        #expect(try attribute("[\(rows)]").type == type)
+        #expect(try attribute("a,b\n" + values.map { "\($0),x\n" }.joined()).type == type)
+    }
+
+    @Test(
+        "a key of CSV is no number if two of its texts could be one: 1.1 and 1.10 are two versions",
+        arguments: [
+            (["1.1", "1.2", "1.10"], .string), (["1.0"], .string), (["1.5e3"], .string),
+            (["99999999999999999999.5", "1.50"], .string), (["1.1", "1.2"], .double),
+            (["10", "20"], .integer64),
+        ] as [([String], AttributeType)])
+    func keys(cells: [String], type: AttributeType) throws {
+        let source = list("a,b\n" + cells.map { "\($0),\($0)\n" }.joined())
+        let model = try ModelInference.model(
+            of: source, form: try ListForm(of: source), entity: "Item", unique: [["a"]],
+            mapping: FieldMapping())
+        let attributes = model.entities[0].attributes
+        #expect(attributes[0].type == type)
+        // What is no key is a number all the same.
+        #expect(attributes[1].type != .string)
+    }
+
+    @Test("the 100,000th record counts like the first")
+    func lastRecord() throws {
+        let few = (1..<100_000).map { "\($0 % 1000).5" }
+        for (last, type) in [
+            ("1234567890123456.78", AttributeType.decimal), ("7.25", .double),
+            ("1.23456789012345678e-200", .string),
+        ] {
+            let values = few + [last]
+            #expect(try attribute("a\n" + values.map { "\($0)\n" }.joined()).type == type)
+            let rows = values.map { "{\"a\":\($0)}\n" }.joined()
+            #expect(try attribute(rows).type == type)
+        }
+    }
+
+    @Test("numbers that were told apart when the model was made are told apart in the store")
+    func keysOfDigits() throws {
+        let texts = ["1234567890123456.78", "1234567890123456.79", "0.1", "2e-3"]
+        let source = list("[" + texts.map { "{\"a\":\($0)}" }.joined(separator: ",") + "]")
+        let model = try ModelInference.model(
+            of: source, form: .array, entity: "Item", unique: [["a"]], mapping: FieldMapping())
+        let values = try imported(source, Schema(model)).compactMap { $0["a"] }
+        #expect(
+            values == texts.map { .decimal(Decimal(string: $0) ?? .nan) }, "\(values)")
+    }
+
+    @Test("a type that is said takes the place of the one that the list gives")
+    func types() throws {
+        func model(_ types: [String], _ text: String = "code,delay,time,open\n1,2,2024-05-01,yes\n")
+            throws -> [String]
+        {
+            let source = list(text)
+            let model = try ModelInference.model(
+                of: source, form: try ListForm(of: source), entity: "Item", unique: [["code"]],
+                mapping: try FieldMapping(["time=when"]), types: try FieldTypes(types))
+            return model.entities[0].attributes.map { "\($0.name) \($0.type.rawValue)" }
+        }
+        #expect(
+            try model(["delay=int16,when=String", "code=text"]) == [
+                "code string", "delay integer16", "when string", "open string",
+            ])
+        #expect(try model([]) == ["code integer64", "delay integer64", "when date", "open string"])
+        #expect(
+            try model(["open=bool"]) == [
+                "code integer64", "delay integer64", "when date", "open boolean",
+            ])
+        let missing = #expect(throws: ListError.self) { try model(["time=date"]) }
+        #expect(missing?.message.contains("time, which the list does not have") == true)
+        #expect(missing?.message.contains("code, delay, when, open") == true)
+        for (text, message) in [
+            ("delay", "no type"), ("=int", "no type"), ("a=word", "Types are: boolean"),
+            ("a=composite", "no type of a list"), ("a=int,a=date", "two types"), ("a=", "no type"),
+        ] {
+            let problem = #expect(throws: FieldTypes.Problem.self) { try FieldTypes([text]) }
+            #expect(problem?.description.contains(message) == true, "\(text)")
+        }
+    }
+
+    @Test("values that do not fit a type that was said are refused when the list is stored")
+    func wrongType() throws {
+        let source = list("a,b\n1,x\n")
+        let model = try ModelInference.model(
+            of: source, form: .csv, entity: "Item", unique: [], mapping: FieldMapping(),
+            types: try FieldTypes(["b=int32"]))
+        let error = try #require(try problems(source, Schema(model)))
+        #expect(error.misfits.map(\.field) == ["b"])
     }
 
     @Test("attributes are optional, but for keys that every record has")
@@ -110,5 +231,20 @@ struct ModelInferenceTests {
                 "c, which the list does not have. It has: a, b"))
         #expect(try message("a,b\n", ["a"], []).contains("empty"))
         #expect(try message("a,b\n1,2\n", ["a"], ["b=a"]).contains("two fields would be called a"))
+    }
+
+    @Test(
+        "a list of very many fields is looked at in a time that grows as they do",
+        .timeLimit(.minutes(1)))
+    func wide() throws {
+        let names = (0..<100_000).map { "column\($0)" }
+        let source = list(
+            names.joined(separator: ",") + "\n" + names.map { _ in "1" }.joined(separator: ",")
+                + "\n")
+        let model = try ModelInference.model(
+            of: source, form: .csv, entity: "Item", unique: [["column0"]],
+            mapping: FieldMapping())
+        #expect(model.entities[0].attributes.count == names.count)
+        #expect(try Schema(model).entities[0].columnIndex(named: "column99999") == 99_999)
     }
 }

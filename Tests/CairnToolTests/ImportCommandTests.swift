@@ -147,6 +147,17 @@ struct ImportCommandTests {
         #expect(cairn("count", work.store, "Thing").output == "3\n")
     }
 
+    @Test("--policy fail says which key is stored already, and whose it is, though it is blank")
+    func failWithBlankKey() throws {
+        let work = try Workplace()
+        try work.importing("1.json", #"[{"code":"","name":"Anna"},{"code":"b"}]"#)
+        let run = try work.importing("2.json", #"[{"code":""},{"code":"b"}]"#, "--policy", "fail")
+        #expect(run.code == 1)
+        for words in [#"code = "" belongs to p1"#, #"code = "b" belongs to p2"#] {
+            #expect(run.errors.contains(words), "\(run.errors)")
+        }
+    }
+
     @Test("--set-only leaves what a record does not name as it is stored")
     func setOnly() throws {
         let work = try Workplace()
@@ -200,7 +211,8 @@ struct ImportCommandTests {
         #expect(bare.errors.contains("--unique"))
         let broken = try work.importing("2.json", #"[{"code":"a"},{"code":"b"}"#)
         #expect(broken.code == 1)
-        let doubled = try work.importing("3.csv", "code,x\n,1\n", "--policy", "fail")
+        let doubled = try work.importing(
+            "3.csv", "code,x\n,1\n", "--policy", "fail", "--missing-key", "insert")
         #expect(doubled.code == 0)
         try FileManager.default.removeItem(atPath: work.store)
         let model = try work.list(
@@ -236,7 +248,10 @@ struct ImportCommandTests {
         try FileManager.default.createDirectory(
             atPath: work.store, withIntermediateDirectories: false)
         let list = try work.list("1.json", #"[{"code":"a"},{"code":"b"},{"code":null}]"#)
-        let command = ["import", work.store, list, "--entity", "Thing", "--unique", "code"]
+        let command = [
+            "import", work.store, list, "--entity", "Thing", "--unique", "code", "--missing-key",
+            "insert",
+        ]
         let model = try work.list(
             "m.xml",
             "<model><entity name=\"Thing\"><attribute name=\"x\" attributeType=\"String\"/></entity></model>"
@@ -332,5 +347,196 @@ struct ImportCommandTests {
         #expect(code == 1)
         #expect(other?.code == 0)
         #expect(cairn("count", store, "Thing").output == "2\n")
+    }
+
+    @Test("--encoding says how the list is written, and a wrong name is refused")
+    func encoding() throws {
+        let work = try Workplace()
+        let path = work.folder.path("1.csv")
+        try Data(Array("code,name\na,K".utf8) + [0xF6] + Array("ln\n".utf8))
+            .write(to: URL(fileURLWithPath: path))
+        let command = ["import", work.store, path, "--entity", "Thing", "--unique", "code"]
+        let plain = run(command)
+        #expect(plain.code == 1 && plain.errors.contains("--encoding"), "\(plain.errors)")
+        let wrong = run(command + ["--encoding", "klingon"])
+        #expect(wrong.code == 2 && wrong.errors.contains("windows-1252"), "\(wrong.errors)")
+        #expect(run(command + ["--encoding", "Latin1"]).code == 0)
+        #expect(cairn("get", work.store, "Thing", "a", "--json").output.contains("Köln"))
+    }
+
+    @Test("--delimiter and --null say how the list is written")
+    func delimiterAndNull() throws {
+        let work = try Workplace()
+        let list = "code;name;size\na;NA;1\nb;x,y;-\n"
+        #expect(try work.importing("1.csv", list).errors.contains("--delimiter semicolon"))
+        let refused = try work.importing("1.csv", list, "--delimiter", "::")
+        #expect(refused.code == 2 && refused.errors.contains("no delimiter"), "\(refused.errors)")
+        let options = ["--delimiter", ";", "--null", "NA", "--null", "-"]
+        let path = try work.list("1.csv", list)
+        let run = run(
+            ["import", work.store, path, "--entity", "Thing", "--unique", "code", "--json"]
+                + options)
+        #expect(try counts(run) == [2, 0, 0, 0, 0])
+        #expect(
+            cairn("query", work.store, "Thing", "--json").lines == [
+                #"{"objectID":"p1","code":"a","name":null,"size":1}"#,
+                #"{"objectID":"p2","code":"b","name":"x,y","size":null}"#,
+            ])
+        let tabs = try work.list("2.tsv", "code\tname\nc\td\n")
+        #expect(cairn("import", work.store, tabs, "--entity", "Thing").code == 0)
+    }
+
+    @Test("--type says what attributes of a new store are, and is refused where others are stored")
+    func types() throws {
+        let work = try Workplace()
+        let list = "code,delay,time,open\na,5,2024-05-01,yes\nb,,,no\n"
+        let misfit = try work.importing("1.csv", list, "--type", "open=int16")
+        #expect(misfit.code == 1 && misfit.errors.contains("does not fit"), "\(misfit.errors)")
+        #expect(!FileManager.default.fileExists(atPath: work.store))
+        for (type, message) in [("delay", "--type: "), ("delay=x", "Types are"), ("x=date", "x")] {
+            let run = try work.importing("1.csv", list, "--type", type)
+            #expect(run.code != 0 && run.errors.contains(message), "\(run.errors)")
+        }
+        try work.importing(
+            "1.csv", list, "--type", "delay=int16,time=string", "--type", "code=text")
+        #expect(
+            cairn("query", work.store, "Thing", "--json").lines == [
+                #"{"objectID":"p1","code":"a","delay":5,"time":"2024-05-01","open":true}"#,
+                #"{"objectID":"p2","code":"b","delay":null,"time":null,"open":false}"#,
+            ])
+        #expect(cairn("model", work.store).output.contains("integer16"))
+        #expect(try work.importing("1.csv", list, "--type", "delay=int16").code == 0)
+        let other = try work.importing("1.csv", list, "--type", "delay=double")
+        #expect(other.code == 1 && other.errors.contains("of type integer16"), "\(other.errors)")
+    }
+
+    @Test("--sample shows what would be inferred from the first records, and writes nothing")
+    func sample() throws {
+        let work = try Workplace()
+        let list = "code,size,open,junk\na,1,yes,\nb,,no,\nc,2.5,x,\n"
+        let run = try work.importing("1.csv", list, "--sample", "2", "--map", "size=width,junk=")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: work.store))
+        let words = run.lines.map { $0.split(separator: " ").map(String.init) }
+        #expect(
+            words[2...].prefix(4) == [
+                ["code", "code", "string", "2", "a"], ["size", "width", "integer64", "1", "1"],
+                ["open", "open", "boolean", "2", "yes"], ["junk", "dropped", "0"],
+            ], "\(run.output)")
+        #expect(run.lines.last?.contains("2 records") == true)
+        #expect(run.lines.last?.contains("nothing was written") == true)
+        let whole = try work.importing("1.csv", list, "--sample", "3", "--json").json
+        let fields = try #require(whole[0]["fields"] as? [[String: Any]])
+        #expect(fields.map { $0["type"] as? String } == ["string", "double", "string", "string"])
+        #expect(whole[0]["whole"] as? Bool == true)
+        #expect(try work.importing("1.csv", list, "--sample", "0").code == 2)
+        try work.importing("2.csv", Self.first)
+        let stored = cairn(
+            "import", work.store, work.folder.path("1.csv"), "--entity", "Thing", "--sample", "9",
+            "--type", "size=float", "--json")
+        let known = try #require(try stored.json[0]["fields"] as? [[String: Any]])
+        #expect(known.map { $0["stored"] as? String } == ["string", "integer64", nil, nil])
+        #expect(known.map { $0["type"] as? String } == ["string", "float", "string", "string"])
+        #expect(cairn("count", work.store, "Thing").output == "3\n")
+    }
+
+    @Test("--add-fields makes attributes of new fields, and says so")
+    func addFields() throws {
+        let work = try Workplace()
+        try work.importing("1.csv", Self.first)
+        let list = "code,name,size,colour,since,weight\nb,Berta,2,red,2024-05-01,1.5\nd,Dora,4,,,\n"
+        #expect(try work.importing("2.csv", list).code == 1)
+        let run = try work.importing("2.csv", list, "--add-fields", "--type", "weight=float")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(
+            run.lines.suffix(3) == [
+                "Thing.colour is new, of type string", "Thing.since is new, of type date",
+                "Thing.weight is new, of type float",
+            ])
+        #expect(
+            cairn("query", work.store, "Thing", "--where", "code != 'c'", "--json").lines == [
+                #"{"objectID":"p1","code":"a","name":"Anna","size":1,"colour":null,"since":null,"weight":null}"#,
+                #"{"objectID":"p2","code":"b","name":"Berta","size":2,"colour":"red","since":"2024-05-01T00:00:00Z","weight":1.5}"#,
+                #"{"objectID":"p4","code":"d","name":"Dora","size":4,"colour":null,"since":null,"weight":null}"#,
+            ])
+        let again = try work.importing("2.csv", list, "--add-fields", "--widen", "--json")
+        #expect(try counts(again) == [0, 0, 2, 0, 0])
+        #expect((try again.json[0]["changes"] as? [Any])?.isEmpty == true)
+        #expect(cairn("check", work.store).code == 0)
+    }
+
+    @Test(
+        "--widen gives the narrowest type that has the values of the store and of the list",
+        arguments: [
+            ("1,2", "2.5", "double", "1", "2.5"),
+            ("9007199254740993,2", "2.5", "decimal", "9007199254740993", "2.5"),
+            ("1,2", "x", "string", "1", "x"),
+            ("1,2", "1234567890123456.78", "decimal", "1", "1234567890123456.78"),
+            ("1.5,2", "99999999999999999999", "decimal", "1.5", "99999999999999999999"),
+            ("0.5,1", "x", "string", "0.5", "x"), ("true,false", "7", "integer64", "1", "7"),
+            ("yes,no", "maybe", "string", "true", "maybe"),
+            ("2024-05-01,2024-05-02", "soon", "string", "2024-05-01T00:00:00Z", "soon"),
+            ("99999999999999999999,1", "x", "string", "99999999999999999999", "x"),
+        ])
+    func widen(
+        stored: String, value: String, type: String, first: String, second: String
+    ) throws {
+        let work = try Workplace()
+        let (one, two) = (stored.split(separator: ",")[0], stored.split(separator: ",")[1])
+        try work.importing("1.csv", "code,v\na,\(one)\nb,\(two)\n")
+        let before = cairn("get", work.store, "Thing", "a", "--json").output
+        let list = "code,v\nb,\(value)\nc,\n"
+        #expect(try work.importing("2.csv", list).code == 1)
+        let run = try work.importing("2.csv", list, "--widen")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(
+            run.lines.last?.hasPrefix("Thing.v is of type \(type) now, ") == true, "\(run.output)")
+        let rows = cairn("query", work.store, "Thing", "--columns", "code,v").lines.dropFirst(2)
+        #expect(
+            rows.map { $0.split(separator: " ").map(String.init) } == [
+                ["a", first], ["b", second], ["c"],
+            ])
+        #expect(before.contains(#""objectID":"p1""#))
+        #expect(
+            cairn("get", work.store, "Thing", "a", "--json").output.contains(#""objectID":"p1""#))
+        #expect(try counts(work.importing("2.csv", list, "--widen", "--json")) == [0, 0, 2, 0, 0])
+        #expect(cairn("check", work.store).code == 0)
+    }
+
+    @Test("widening within whole numbers and from float is a lightweight migration")
+    func widenLightly() throws {
+        let work = try Workplace()
+        let list = "code,small,share\na,1,0.5\n"
+        try work.importing("1.csv", list, "--type", "small=int16,share=float")
+        let wide = try work.importing(
+            "2.csv", "code,small,share\nb,70000,16777217\n", "--widen")
+        #expect(
+            wide.lines.suffix(2) == [
+                "Thing.small is of type integer32 now, integer16 before",
+                "Thing.share is of type double now, float before",
+            ], "\(wide.errors)")
+        let key = try work.importing(
+            "3.csv", list, "--widen", "--type", "small=integer64", "--json")
+        let changes = try #require(try key.json[0]["changes"] as? [[String: Any]])
+        #expect(changes.map { $0["new"] as? String } == ["integer64"])
+        #expect(changes.map { $0["old"] as? String } == ["integer32"])
+        let narrow = try work.importing("3.csv", list, "--widen", "--type", "small=integer16")
+        #expect(narrow.code == 1, "\(narrow.output)")
+    }
+
+    @Test("what no wider type can help is an error that changes nothing")
+    func noGrowth() throws {
+        let work = try Workplace()
+        try work.importing("1.csv", Self.first)
+        let model = cairn("model", work.store).output
+        let list = #"[{"code":"a","name":{"x":1},"size":"large"}]"#
+        let nested = try work.importing("2.json", list, "--widen", "--add-fields")
+        #expect(nested.code == 1 && nested.errors.contains("an object"), "\(nested.errors)")
+        let unknown = try work.importing("3.csv", "code,size,more\nd,x,1\n", "--widen")
+        #expect(unknown.code == 1 && unknown.errors.contains("more: no such"), "\(unknown.errors)")
+        let narrow = try work.importing("3.csv", "code,size,more\nd,x,1\n", "--add-fields")
+        #expect(narrow.code == 1 && narrow.errors.contains("does not fit"), "\(narrow.errors)")
+        #expect(cairn("model", work.store).output == model)
+        #expect(try work.importing("3.csv", "code\nx\n", "--widen", "--model", "m").code == 2)
     }
 }

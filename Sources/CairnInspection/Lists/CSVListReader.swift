@@ -1,11 +1,14 @@
 // Reads comma-separated values with a header.                                          RFC 4180
 //
+// Another delimiter than the comma may be said; everything else is the same.
+//
 //   1. The first line names the fields. Names are not empty and differ.
 //   2. A cell that begins with a quote ends with one; two quotes inside mean one. Other cells hold no
 //      quote. Line feeds, and carriage returns before them, end a row outside quotes.
 //   3. Every row has as many cells as the header. A line without anything is passed over.
 //
-// An empty cell, quoted or not, is nothing: null. Everything else is text, spaces included.
+// An empty cell, quoted or not, is nothing: null; and so is one with a text that was said to mean that. Everything
+// else is text, spaces included.
 // Threads: one reader.
 
 /// Reads CSV lists.
@@ -14,14 +17,28 @@ package final class CSVListReader: ListReader {
     private var bytes: ListBytes
     private var columns: [Int] = []
     private var hasHeader = false
+    private let delimiter: UInt8
+    private let isDelimiterSaid: Bool
+    private let nulls: [[UInt8]]
+    private let hasNulls: Bool
+    /// What ends a cell that does not begin with a quote.
+    private let plainStops: ByteSet
 
-    private static let plainStops = ByteSet(lineEndsAnd: ",", "\"")
     private static let quotedStops = ByteSet(lineEndsAnd: "\"")
 
-    /// Reads a list from its beginning.
+    /// Reads a list from its beginning, with that delimiter between its cells and these texts for nil.
+    ///
+    /// Unless a person said the delimiter, a header that seems to have another one is refused.
     package init(
-        _ stream: any ByteStream, fields: FieldTable, capacity: Int = ListBytes.usualCapacity
+        _ stream: any ByteStream, fields: FieldTable, delimiter: UInt8 = UInt8(ascii: ","),
+        isDelimiterSaid: Bool = false, nulls: [[UInt8]] = [],
+        capacity: Int = ListBytes.usualCapacity
     ) {
+        self.delimiter = delimiter
+        self.isDelimiterSaid = isDelimiterSaid
+        self.nulls = nulls
+        hasNulls = !nulls.isEmpty
+        plainStops = ByteSet(lineEndsAnd: Unicode.Scalar(delimiter), "\"")
         bytes = ListBytes(stream, capacity: capacity)
         self.fields = fields
     }
@@ -46,11 +63,17 @@ package final class CSVListReader: ListReader {
                         record.bytes.removeSubrange(start...)
                     } else {
                         let isEmpty = record.bytes.count == start
-                        record.add(field, isEmpty ? .null : .text, from: start, line: cellLine)
+                        if hasNulls, !isEmpty {
+                            record.add(
+                                field, .text, from: start, line: cellLine, nulls: nulls)
+                        } else {
+                            record.add(
+                                field, isEmpty ? .null : .text, from: start, line: cellLine)
+                        }
                     }
                 }
                 count += 1
-                if try !bytes.take(UInt8(ascii: ",")) { break }
+                if try !bytes.take(delimiter) { break }
             }
             guard count == columns.count else {
                 throw ListError(
@@ -83,21 +106,25 @@ package final class CSVListReader: ListReader {
                     "the header names \(text) twice", line: line, column: place.column)
             }
             columns.append(fields.index(name, parent: nil, after: columns.last))
-        } while try bytes.take(UInt8(ascii: ","))
-        if columns.count == 1, let only = names.first {
-            for (separator, what) in [(UInt8(ascii: ";"), "semicolons"), (0x09, "tabs")]
-            where only.contains(separator) {
+        } while try bytes.take(delimiter)
+        if !isDelimiterSaid, columns.count == 1, let only = names.first {
+            for (separator, what) in [
+                (UInt8(ascii: ";"), "semicolons"), (0x09, "tabs"), (UInt8(ascii: ","), "commas"),
+                (UInt8(ascii: "|"), "pipes"),
+            ] where separator != delimiter && only.contains(separator) {
                 throw ListError(
-                    "the header has \(what) between its names: commas are needed", line: line)
+                    "the header has \(what) between its names: if they are what separates them, say"
+                        + " --delimiter \(ListOptions.name(ofDelimiter: separator))",
+                    line: line)
             }
         }
         _ = try takeLineEnd()
     }
 
-    /// Takes a cell's text; the comma or line end behind it stays.
+    /// Takes a cell's text; the delimiter or line end behind it stays.
     private func takeCell(into text: inout [UInt8]) throws(ListError) {
         guard try bytes.take(UInt8(ascii: "\"")) else {
-            try bytes.copyText(into: &text, until: Self.plainStops)
+            try bytes.copyText(into: &text, until: plainStops)
             if try bytes.peek() == UInt8(ascii: "\"") {
                 throw bytes.error("a quote inside a cell that does not begin with one")
             }
@@ -127,8 +154,10 @@ package final class CSVListReader: ListReader {
     /// Checks what follows a closing quote.
     private func requireCellEnd() throws(ListError) {
         switch try bytes.peek() {
-        case nil, UInt8(ascii: ","), 0x0A, 0x0D: return
-        default: throw bytes.error("a comma or the end of the line should follow the cell")
+        case nil, delimiter, 0x0A, 0x0D: return
+        default:
+            let what = delimiter == UInt8(ascii: ",") ? "comma" : "delimiter"
+            throw bytes.error("a \(what) or the end of the line should follow the cell")
         }
     }
 

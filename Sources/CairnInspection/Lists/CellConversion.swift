@@ -7,7 +7,10 @@
 //   decimal     every digit
 //   boolean     true, false, 0, 1; as text also yes and no, in any case
 //   string      text as it is; numbers and truth values as they are written
-//   date        text in ISO 8601, a day or day and time; never a number, whose unit nobody knows
+//   date        text in ISO 8601, a day or day and time; or seconds as they are printed where that has no form, as in
+//               "1e+16 s since 2001"; never a number, whose unit nobody knows
+//   (a value of a key is never rounded: what a double, float or date does not tell from its neighbours is
+//   refused there)
 //   uuid, uri   their text; binary: base 64
 //
 // Text that looks like a number is one, unless it has a leading zero, a plus sign or spaces.
@@ -24,10 +27,11 @@ package enum CellConversion: Sendable, Equatable {
 extension ListRecord {
     /// A cell as a value of a type.
     ///
-    /// `keepsNested` says that a string attribute takes objects and arrays as JSON text.
-    package func value(of cell: Cell, as type: AttributeType, keepsNested: Bool = false)
-        -> CellConversion
-    {
+    /// `keepsNested` says that a string attribute takes objects and arrays as JSON text, `isKey` that the
+    /// attribute tells objects apart, so that two values must not become one.
+    package func value(
+        of cell: Cell, as type: AttributeType, keepsNested: Bool = false, isKey: Bool = false
+    ) -> CellConversion {
         switch cell.kind {
         case .null: return .value(.null)
         case .nested:
@@ -46,20 +50,22 @@ extension ListRecord {
             return bytes.withUnsafeBufferPointer {
                 Self.convert(
                     UnsafeBufferPointer(rebasing: $0[cell.range]), isNumber: cell.kind == .number,
-                    type)
+                    isKey: isKey, type)
             }
         }
     }
 
     /// What a person wrote as a value of a type, in the forms that a cell of a list may have.
-    package static func value(of text: String, as type: AttributeType) -> CellConversion {
+    package static func value(of text: String, as type: AttributeType, isKey: Bool = false)
+        -> CellConversion
+    {
         if type == .string { return .value(.string(text)) }
         var text = text
-        return text.withUTF8 { convert($0, isNumber: NumberText($0) != nil, type) }
+        return text.withUTF8 { convert($0, isNumber: NumberText($0) != nil, isKey: isKey, type) }
     }
 
     private static func convert(
-        _ text: UnsafeBufferPointer<UInt8>, isNumber: Bool, _ type: AttributeType
+        _ text: UnsafeBufferPointer<UInt8>, isNumber: Bool, isKey: Bool, _ type: AttributeType
     ) -> CellConversion {
         switch type {
         case .integer16, .integer32, .integer64:
@@ -71,8 +77,8 @@ extension ListRecord {
                 let value = Value.integer(integer)
                 return value.fits(type) ? .value(value) : .failure("it is too large")
             }
-        case .double: return double(text)
-        case .float: return float(text)
+        case .double: return double(text, isKey: isKey)
+        case .float: return float(text, isKey: isKey)
         case .decimal:
             guard let number = NumberText(text) else { return noNumber(text) }
             guard let value = Decimal(exactText: number.string) else {
@@ -86,8 +92,13 @@ extension ListRecord {
                     "a number does not say what it counts: write the date as 2024-05-01 or"
                         + " 2024-05-01T12:00:00Z, or make the attribute a number")
             }
-            guard let date = Date(isoText: String(decoding: text, as: UTF8.self)) else {
+            let text = String(decoding: text, as: UTF8.self)
+            guard let date = Date(exactText: text) else {
                 return .failure("a date is written as 2024-05-01 or 2024-05-01T12:00:00Z")
+            }
+            if isKey, !Date.isTold(byText: text) {
+                return .failure(
+                    "a date would round it, and a key must not be: make the attribute a string")
             }
             return .value(.date(date))
         case .uuid, .uri, .binary:
@@ -99,7 +110,12 @@ extension ListRecord {
         }
     }
 
-    private static func double(_ text: UnsafeBufferPointer<UInt8>) -> CellConversion {
+    /// What to do about a key that a type would round.
+    private static let exactKeys = "make the attribute a decimal or a string"
+
+    private static func double(_ text: UnsafeBufferPointer<UInt8>, isKey: Bool)
+        -> CellConversion
+    {
         guard let number = NumberText(text) else {
             guard case .double(let value)? = special(text) else { return noNumber(text) }
             return .value(.double(value))
@@ -107,16 +123,24 @@ extension ListRecord {
         guard let value = number.floating(Double.self) else {
             return .failure("no double is exactly that")
         }
+        if isKey, !number.isTold(by: Double.self) {
+            return .failure("a double would round it, and a key must not be: \(Self.exactKeys)")
+        }
         return .value(.double(value))
     }
 
-    private static func float(_ text: UnsafeBufferPointer<UInt8>) -> CellConversion {
+    private static func float(_ text: UnsafeBufferPointer<UInt8>, isKey: Bool)
+        -> CellConversion
+    {
         guard let number = NumberText(text) else {
             guard case .double(let value)? = special(text) else { return noNumber(text) }
             return .value(.float(Float(value)))
         }
         guard let value = number.floating(Float.self) else {
             return .failure("no float is exactly that")
+        }
+        if isKey, !number.isTold(by: Float.self) {
+            return .failure("a float would round it, and a key must not be: \(Self.exactKeys)")
         }
         return .value(.float(value))
     }

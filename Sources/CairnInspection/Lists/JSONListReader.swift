@@ -23,6 +23,8 @@ package final class JSONListReader: ListReader {
     package let fields: FieldTable
     private let layout: Layout
     private let features: FeatureNames?
+    private let nulls: [[UInt8]]
+    private let hasNulls: Bool
     private var scanner: JSONScanner
     private var position = Position.start
     private var isFirst = true
@@ -30,14 +32,17 @@ package final class JSONListReader: ListReader {
     private var lastLine = 0
     private var key: [UInt8] = []
 
-    /// Reads a list from its beginning; `features` says that its records are GeoJSON features.
+    /// Reads a list from its beginning; `features` says that its records are GeoJSON features, `nulls` which
+    /// texts mean nil.
     package init(
         _ stream: any ByteStream, layout: Layout, features: FeatureNames? = nil,
-        fields: FieldTable, capacity: Int = ListBytes.usualCapacity
+        fields: FieldTable, nulls: [[UInt8]] = [], capacity: Int = ListBytes.usualCapacity
     ) throws(ListError) {
         scanner = try JSONScanner(stream, capacity: capacity)
         self.layout = layout
         self.features = features
+        self.nulls = nulls
+        hasNulls = !nulls.isEmpty
         self.fields = fields
     }
 
@@ -136,10 +141,10 @@ package final class JSONListReader: ListReader {
             record.add(field, try scanner.takeBoolean() ? .yes : .no, from: start, line: line)
         case .number:
             try scanner.takeNumber(into: &record.bytes)
-            record.add(field, .number, from: start, line: line)
+            add(field, .number, from: start, line: line, to: &record)
         case .string:
             try scanner.takeString(into: &record.bytes)
-            record.add(field, .string, from: start, line: line)
+            add(field, .string, from: start, line: line, to: &record)
         case .object where use == .parts: try readObject(parent: field, into: &record)
         case .object, .array:
             try scanner.takeCompact(into: &record.bytes)
@@ -226,6 +231,17 @@ package final class JSONListReader: ListReader {
         guard fields.uses[field] != .dropped else { return }
         let start = record.bytes.count
         record.bytes.append(contentsOf: text)
-        record.add(field, kind, from: start, line: line)
+        add(field, kind, from: start, line: line, to: &record)
+    }
+
+    private func add(
+        _ field: Int, _ kind: ListRecord.Kind, from start: Int, line: Int,
+        to record: inout ListRecord
+    ) {
+        if hasNulls, kind != .nested {
+            record.add(field, kind, from: start, line: line, nulls: nulls)
+        } else {
+            record.add(field, kind, from: start, line: line)
+        }
     }
 }

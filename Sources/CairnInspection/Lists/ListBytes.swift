@@ -14,6 +14,10 @@ package struct ListBytes: ~Copyable {
     /// The most bytes of one record: a quote that is never closed must not fill the memory.
     package static let longestRecord = 64 << 20
 
+    /// What is wrong with bytes that are no text, and what to do.
+    private static let noText =
+        "these bytes are no UTF-8: say with --encoding what they are, such as windows-1252"
+
     private var stream: any ByteStream
     private let base: UnsafeMutablePointer<UInt8>
     private let capacity: Int
@@ -77,11 +81,11 @@ package struct ListBytes: ~Copyable {
     package mutating func takeByteOrderMark() throws(ListError) {
         guard let first = try peek() else { return }
         if first == 0xFE || first == 0xFF {
-            throw error("it is not UTF-8 but, it seems, UTF-16: convert it first")
+            throw error("it is not UTF-8 but, it seems, UTF-16: say --encoding utf-16")
         }
         guard first == 0xEF else { return }
         for byte: UInt8 in [0xEF, 0xBB, 0xBF] {
-            guard try take(byte) else { throw error("these bytes are no UTF-8") }
+            guard try take(byte) else { throw error(Self.noText) }
         }
         lineStart = count
     }
@@ -109,7 +113,7 @@ package struct ListBytes: ~Copyable {
 
     /// Copies one character of several bytes.
     private mutating func copySequence(into text: inout [UInt8], first: UInt8) throws(ListError) {
-        let start = error("these bytes are no UTF-8")
+        let start = error(Self.noText)
         // What the second byte may be; the others are 80 to BF.
         let (length, second): (Int, ClosedRange<UInt8>)
         switch first {

@@ -1,7 +1,7 @@
 // The form of a list, found by its name and its content.
 //
 //   1. Content that begins like JSON is JSON, whatever its name says; content that does not is CSV, unless
-//      the name says JSON, which then is an error.
+//      the name says JSON, which then is an error. One whose delimiter was said is CSV.
 //   2. `[` is an array. `{` is read to the end of the object: if another follows it, these are JSON lines,
 //      else the object must hold exactly one list, or be a GeoJSON feature collection.
 //
@@ -50,11 +50,13 @@ package enum ListForm: Sendable, Hashable {
 
     private static func find(_ source: ListSource) throws(ListError) -> ListForm {
         guard source.byteCount > 0 else { throw ListError("it is empty") }
-        var bytes = ListBytes(source.open(), capacity: 4096)
-        if try bytes.peek() == 0x1F {
-            throw ListError(
-                "it is compressed: unpack it on the way, gunzip -c FILE | cairn import … -")
+        if let problem = ListSignature.problem(
+            of: try source.start(ListSignature.length), ending: source.ending)
+        {
+            throw ListError(problem)
         }
+        if source.options.delimiter != nil { return .csv }
+        var bytes = ListBytes(source.open(), capacity: 4096)
         try bytes.takeByteOrderMark()
         let isNamedJSON = ["json", "geojson", "jsonl", "ndjson"].contains(source.ending)
         let isNamedLines = ["jsonl", "ndjson"].contains(source.ending)
@@ -96,9 +98,12 @@ package enum ListForm: Sendable, Hashable {
 
 extension ListError {
     /// The same error with the name of the list.
-    package func naming(_ source: ListSource) -> ListError {
+    package func naming(_ source: ListSource) -> ListError { naming(source.name) }
+
+    /// The same error with the name of the list.
+    func naming(_ name: String) -> ListError {
         var error = self
-        error.source = error.source ?? source.name
+        error.source = error.source ?? name
         return error
     }
 }
@@ -109,15 +114,23 @@ extension ListSource {
         -> any ListReader
     {
         let fields = FieldTable(plan: plan)
+        let nulls = options.nulls
         switch form {
-        case .csv: return CSVListReader(open(), fields: fields)
-        case .array: return try JSONListReader(open(), layout: .array, fields: fields)
-        case .lines: return try JSONListReader(open(), layout: .lines, fields: fields)
+        case .csv:
+            return CSVListReader(
+                open(), fields: fields, delimiter: delimiter,
+                isDelimiterSaid: options.delimiter != nil, nulls: nulls)
+        case .array:
+            return try JSONListReader(open(), layout: .array, fields: fields, nulls: nulls)
+        case .lines:
+            return try JSONListReader(open(), layout: .lines, fields: fields, nulls: nulls)
         case .member(let key):
-            return try JSONListReader(open(), layout: .member(key), fields: fields)
+            return try JSONListReader(
+                open(), layout: .member(key), fields: fields, nulls: nulls)
         case .features(let names):
             return try JSONListReader(
-                open(), layout: .member(FeatureNames.features), features: names, fields: fields)
+                open(), layout: .member(FeatureNames.features), features: names, fields: fields,
+                nulls: nulls)
         }
     }
 }

@@ -1,6 +1,6 @@
 // Fills the rows of a batch insert from a list.
 //
-//   1. Each record's cells are converted and go into their columns.
+//   1. Each record's cells are converted and go into their columns. What cells say of a relationship's target is put together.
 //   2. At the first thing that is wrong, filling ends but reading goes on, so that one error can name every
 //      unknown field and every field whose values do not fit. Broken bytes end everything at once.
 //
@@ -33,23 +33,51 @@ package final class ListImport: @unchecked Sendable {
     /// Called now and then with the records and bytes that were read.
     package var onProgress: ((_ records: Int, _ bytes: Int) -> Void)?
 
+    /// How cells name the targets of relationships.
+    package var separator: String {
+        get { targetReader.separator }
+        set { targetReader.separator = newValue }
+    }
+    /// The object that a text names as ids are printed.
+    package var identify: ((_ text: String, _ entity: SchemaEntity) throws -> ObjectID?)? {
+        get { targetReader.identify }
+        set { targetReader.identify = newValue }
+    }
+
+    private let schema: Schema
     private let entity: SchemaEntity
+    private var targetReader = TargetReader()
+    /// By relationship that a field names: what the record says of its target, and the cell that said so last.
+    private var parts: [Int: (values: [String: Value], cell: ListRecord.Cell)] = [:]
     private let source: ListSource
     private let mapping: FieldMapping
-    private let binder: FieldBinder
-    private let reader: any ListReader
+    private let form: ListForm
+    private var binder: FieldBinder
+    /// By column: whether it is part of a key, whose values must not be rounded.
+    private let isKey: [Bool]
+    private var reader: any ListReader
+    /// Whether a request has begun to read.
+    private var isUsed = false
     private var record = ListRecord()
     private var misfits: [Misfit] = []
     private var misfitIndexes: [Int: Int] = [:]
 
     /// Begins to read a list for an entity.
     package init(
-        _ source: ListSource, form: ListForm, entity: SchemaEntity, mapping: FieldMapping
+        _ source: ListSource, form: ListForm, entity: SchemaEntity, in schema: Schema,
+        mapping: FieldMapping
     ) throws(ListError) {
         self.source = source
+        self.schema = schema
+        self.form = form
         self.entity = entity
         self.mapping = try mapping.resolved(for: form)
-        binder = FieldBinder(entity, mapping: self.mapping)
+        binder = FieldBinder(entity, in: schema, mapping: self.mapping)
+        var isKey = [Bool](repeating: false, count: entity.columns.count)
+        for constraint in entity.constraints {
+            for column in constraint.columns { isKey[column] = true }
+        }
+        self.isKey = isKey
         do throws(ListError) {
             reader = try source.makeReader(form, plan: binder)
         } catch {
@@ -57,9 +85,45 @@ package final class ListImport: @unchecked Sendable {
         }
     }
 
-    /// The batch insert of the list; everything but its rows is to be set.
-    package func makeRequest() -> BatchInsertRequest {
-        BatchInsertRequest(entity: entity) { [self] row in try fill(row) }
+    /// The batch insert of the list; everything but its rows is to be set, and whether targets are made.
+    package func makeRequest(createsTargets: Bool = false) -> BatchInsertRequest {
+        targetReader.makesTargets = createsTargets
+        var request = BatchInsertRequest(entityName: entity.name, canRepeat: true) {
+            [self] stored throws(StoreError) in
+            guard stored.layout == entity.layout else {
+                throw StoreError(
+                    .incompatibleModel,
+                    "the list is read for an entity whose columns differ from the store's",
+                    context: .init(entity: entity.name))
+            }
+            do throws(ListError) {
+                try begin()
+            } catch {
+                throw StoreError(
+                    .rowsFailed, "the list cannot be read", context: .init(entity: entity.name),
+                    cause: error)
+            }
+            return { [self] row in try fill(row) }
+        }
+        request.createsTargets = createsTargets
+        return request
+    }
+
+    /// Reads the list from its beginning, also if it was read before.
+    private func begin() throws(ListError) {
+        defer { isUsed = true }
+        guard isUsed else { return }
+        binder = FieldBinder(entity, in: schema, mapping: mapping)
+        do throws(ListError) {
+            reader = try source.makeReader(form, plan: binder)
+        } catch {
+            throw error.naming(source)
+        }
+        record = ListRecord()
+        recordCount = 0
+        misfits = []
+        misfitIndexes = [:]
+        parts = [:]
     }
 
     /// The fields that are mapped but that no record has.
@@ -84,6 +148,7 @@ package final class ListImport: @unchecked Sendable {
         recordCount += 1
         if recordCount & 4095 == 0 { onProgress?(recordCount, reader.byteCount) }
         for cell in record.cells { set(cell, in: row) }
+        if !parts.isEmpty { setTargets(in: row) }
         guard binder.unknown.isEmpty, misfits.isEmpty else { throw try survey() }
         return false
     }
@@ -100,13 +165,74 @@ package final class ListImport: @unchecked Sendable {
             }
             for column in columns { _ = row.set(column, .null) }
         case .column(let column, let type, let keepsNested):
-            switch record.value(of: cell, as: type, keepsNested: keepsNested) {
+            switch record.value(
+                of: cell, as: type, keepsNested: keepsNested, isKey: isKey[column])
+            {
             case .value(let value):
                 precondition(row.set(column, value), "a converted value is of the column's type")
             case .failure(let reason):
                 note(cell, attribute: entity.columns[column].name, type, reason)
             }
+        case .related(let index):
+            let field = binder.related[index]
+            switch targetReader.targets(cell, of: record, field, binder) {
+            case .targets(let targets):
+                if let column = field.column {
+                    row._setTarget(column, targets.first)
+                } else {
+                    row._setMembers(field.index, .replacing(targets))
+                }
+            case .failure(let reason): note(cell, attribute: field.name, field.type, reason)
+            }
+        case .part(let index, let name, let type): take(cell, index, name, type)
         }
+    }
+
+    /// Reads the whole list without storing anything.
+    ///
+    /// - Throws: `ListError` if the list is broken, `ListProblems` if it does not fit the entity.
+    package func check() throws {
+        let problems = try survey()
+        guard problems.unknown.isEmpty, problems.misfits.isEmpty else { throw problems }
+    }
+
+    // MARK: Targets
+
+    /// Notes what a cell says of the target of a relationship.
+    private func take(
+        _ cell: ListRecord.Cell, _ index: Int, _ name: String, _ type: AttributeType
+    ) {
+        switch record.value(of: cell, as: type) {
+        case .value(let value):
+            parts[index, default: ([:], cell)].cell = cell
+            if !value.isNull { parts[index]?.values[name] = value }
+        case .failure(let reason):
+            note(cell, attribute: "\(binder.related[index].name).\(name)", type, reason)
+        }
+    }
+
+    /// Sets the targets that were told in parts; all parts nil is no target.
+    private func setTargets(in row: borrowing RowWriter) {
+        for (index, part) in parts {
+            guard let column = binder.related[index].column else { continue }
+            if let target = self.target(index, part) { row._setTarget(column, target) }
+        }
+        parts.removeAll(keepingCapacity: true)
+    }
+
+    /// The target that was told in parts, or none; nil if it cannot be told.
+    private func target(
+        _ index: Int, _ part: (values: [String: Value], cell: ListRecord.Cell)
+    ) -> RowTarget?? {
+        let field = binder.related[index]
+        if part.values.isEmpty { return .some(nil) }
+        if let target = field.target(part.values, isMade: targetReader.makesTargets) {
+            return target
+        }
+        note(
+            part.cell, attribute: field.name, field.type,
+            "there is no key of \(field.destination.name), which is \(field.keys)")
+        return nil
     }
 
     // MARK: Problems
@@ -117,6 +243,8 @@ package final class ListImport: @unchecked Sendable {
             while try reader.next(&record) {
                 recordCount += 1
                 for cell in record.cells { check(cell) }
+                for (index, part) in parts { _ = target(index, part) }
+                parts.removeAll(keepingCapacity: true)
             }
         } catch {
             throw error.naming(source)
@@ -135,9 +263,15 @@ package final class ListImport: @unchecked Sendable {
         case .column(let column, let type, let keepsNested):
             guard
                 case .failure(let reason) = record.value(
-                    of: cell, as: type, keepsNested: keepsNested)
+                    of: cell, as: type, keepsNested: keepsNested, isKey: isKey[column])
             else { return }
             note(cell, attribute: entity.columns[column].name, type, reason)
+        case .related(let index):
+            let field = binder.related[index]
+            if case .failure(let reason) = targetReader.targets(cell, of: record, field, binder) {
+                note(cell, attribute: field.name, field.type, reason)
+            }
+        case .part(let index, let name, let type): take(cell, index, name, type)
         }
     }
 
@@ -149,11 +283,10 @@ package final class ListImport: @unchecked Sendable {
             return
         }
         misfitIndexes[cell.field] = misfits.count
-        let text = PlainText.visible(record.text(cell))
         misfits.append(
             Misfit(
                 field: reader.fields.fields[cell.field].name, attribute: attribute, type: type,
-                text: text.count > 60 ? text.prefix(57) + "…" : text, reason: reason,
+                text: PlainText.short(record.text(cell)), reason: reason,
                 record: record.number, line: cell.line))
     }
 

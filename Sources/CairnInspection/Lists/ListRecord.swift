@@ -52,6 +52,17 @@ package struct ListRecord: Sendable {
         cells.append(Cell(field: field, kind: kind, range: start..<bytes.count, line: line))
     }
 
+    /// Adds a cell whose text is what was appended to `bytes` since `start`; one without a value if the text is one of these.
+    package mutating func add(
+        _ field: Int, _ kind: Kind, from start: Int, line: Int, nulls: [[UInt8]]
+    ) {
+        guard nulls.contains(where: { bytes[start...].elementsEqual($0) }) else {
+            return add(field, kind, from: start, line: line)
+        }
+        bytes.removeSubrange(start...)
+        add(field, .null, from: start, line: line)
+    }
+
     /// The text of a cell.
     package func text(_ cell: Cell) -> String {
         switch cell.kind {

@@ -2,7 +2,7 @@
 //
 // The form must be found before the first record is read, and a model is made from all records before any
 // is stored, so every list is read from its beginning more than once. What cannot be read twice (standard
-// input, a pipe) is first copied into a file without a name.
+// input, a pipe) is first copied into a file without a name. A list in another encoding is read as UTF-8.
 //
 // Threads: any.
 
@@ -22,10 +22,17 @@ package final class ListSource: Sendable {
     package let ending: String
     /// How many bytes it has.
     package let byteCount: Int
+    /// How its characters are written, the order of their bytes included.
+    package let encoding: ListEncoding
+    /// What was said about how it is written.
+    package let options: ListOptions
     private let content: Content
 
     /// A file. Pipes and the like are read to their end first.
-    package init(path: String) throws(ListError) {
+    ///
+    /// - Parameter options: how it is written.
+    package init(path: String, options: ListOptions = ListOptions()) throws(ListError) {
+        self.options = options
         name = path
         let file = FilePath(path).lastComponent
         ending = (file?.extension ?? "").lowercased()
@@ -33,42 +40,91 @@ package final class ListSource: Sendable {
             let open = OpenFile(try FileDescriptor.open(FilePath(path), .readOnly))
             content = .file(try Self.makeReadable(open.descriptor) ?? open)
             byteCount = try Self.size(content)
+            self.encoding = try Self.encoding(options.encoding, content)
         } catch let error as Errno {
             throw ListError(
                 error == .isDirectory
                     ? "it is a folder, not a file" : "it cannot be read: \(error)",
                 source: path)
+        } catch let error as ListError {
+            throw error.naming(path)
         } catch {
             throw ListError("it cannot be read: \(error)", source: path)
         }
     }
 
     /// Standard input, read to its end, or another descriptor that stays open.
-    package init(standardInput descriptor: FileDescriptor = .standardInput) throws(ListError) {
+    package init(
+        standardInput descriptor: FileDescriptor = .standardInput,
+        options: ListOptions = ListOptions()
+    ) throws(ListError) {
+        self.options = options
         name = "standard input"
         ending = ""
         do {
             content = .file(try Self.copy(descriptor))
             byteCount = try Self.size(content)
+            self.encoding = try Self.encoding(options.encoding, content)
+        } catch let error as ListError {
+            throw error.naming(name)
         } catch {
             throw ListError("it cannot be read: \(error)", source: name)
         }
     }
 
     /// Bytes in memory.
-    package init(_ bytes: [UInt8], name: String, ending: String = "") {
+    package init(
+        _ bytes: [UInt8], name: String, ending: String = "", options: ListOptions = ListOptions()
+    ) {
+        self.options = options
         self.name = name
         self.ending = ending
         byteCount = bytes.count
         content = .bytes(bytes)
+        self.encoding = ListEncoding(asked: options.encoding, start: bytes)
     }
 
-    /// Reads from the beginning.
+    /// What stands between its cells, if it is CSV.
+    package var delimiter: UInt8 {
+        options.delimiter ?? (["tsv", "tab"].contains(ending) ? 0x09 : UInt8(ascii: ","))
+    }
+
+    /// Reads from the beginning, as UTF-8.
     package func open() -> any ByteStream {
+        let stream = Self.stream(content)
+        return encoding == .utf8 ? stream : DecodingByteStream(stream, encoding: encoding)
+    }
+
+    /// The first bytes as they lie in the file, at most so many.
+    func start(_ count: Int) throws(ListError) -> [UInt8] { try Self.start(content, count) }
+
+    // MARK: Content
+
+    private static func stream(_ content: Content) -> any ByteStream {
         switch content {
         case .file(let file): FileByteStream(file)
         case .bytes(let bytes): MemoryByteStream(bytes)
         }
+    }
+
+    private static func encoding(_ asked: ListEncoding?, _ content: Content) throws(ListError)
+        -> ListEncoding
+    {
+        ListEncoding(asked: asked, start: try start(content, 2))
+    }
+
+    private static func start(_ content: Content, _ count: Int) throws(ListError) -> [UInt8] {
+        var stream = stream(content)
+        var start: [UInt8] = []
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+        defer { buffer.deallocate() }
+        // A stream may give less than is there.
+        while start.count < count {
+            let more = try stream.read(into: buffer)
+            guard more > 0 else { break }
+            start.append(contentsOf: buffer[..<min(more, count - start.count)])
+        }
+        return start
     }
 
     // MARK: Files

@@ -1,14 +1,7 @@
 // Makes a model from all the records of a list.
 //
-//   1. Of every field it is noted what kinds of values occur in it.
-//   2. Its type is the narrowest that holds them all exactly:
-//        boolean     JSON's true and false alone
-//        integer64   whole numbers without point and exponent, within 64 bits
-//        double      numbers, if every whole one among them is exactly a double
-//        decimal     numbers that are too large or too long for these
-//        string      everything else; objects and arrays as JSON text
-//      In CSV a text is a number if it is written as one without leading zero, plus sign or space, and with an
-//      exponent only if that has a sign or there is a point: 1E5 is a code. Truth values and dates stay text.
+//   1. Of every field it is noted what kinds of values occur in it: see `FieldFacts`.
+//   2. Its type is the narrowest that holds them all exactly, or the one that was said.
 //   3. Every attribute is optional, but for keys that every record has.
 //
 // Threads: one reader.
@@ -22,10 +15,12 @@ package final class ModelInference {
 
     /// Reads a list and makes a model with one entity.
     ///
-    /// - Throws: `ListError` if the list is broken or empty, or lacks a field of a constraint.
+    /// - Parameter types: what attributes are to be, whatever the list has in them.
+    /// - Throws: `ListError` if the list is broken or empty, or lacks a field of a constraint or of a type.
     package static func model(
         of source: ListSource, form: ListForm, entity: String, unique: [[String]],
-        mapping: FieldMapping, onProgress: ((_ records: Int, _ bytes: Int) -> Void)? = nil
+        mapping: FieldMapping, types: FieldTypes = FieldTypes(),
+        onProgress: ((_ records: Int, _ bytes: Int) -> Void)? = nil
     ) throws(ListError) -> ManagedObjectModel {
         do throws(ListError) {
             let plan = InferencePlan(try mapping.resolved(for: form))
@@ -43,7 +38,42 @@ package final class ModelInference {
             let keys = unique.map { names in
                 form.isFeatures ? names.map(FieldMapping.withoutPropertiesPrefix) : names
             }
-            return try plan.model(entity: entity, unique: keys, records: record.number)
+            return try plan.model(
+                entity: entity, unique: keys, types: try types.resolved(for: form),
+                records: record.number)
+        } catch {
+            throw error.naming(source)
+        }
+    }
+
+    /// Reads the first records of a list for what would be inferred from them alone.
+    ///
+    /// - Throws: `ListError` if they are broken, or a type names no field.
+    package static func sample(
+        of source: ListSource, form: ListForm, mapping: FieldMapping, types: FieldTypes,
+        limit: Int
+    ) throws(ListError) -> ListSample {
+        do throws(ListError) {
+            let plan = InferencePlan(try mapping.resolved(for: form))
+            let reader = try source.makeReader(form, plan: plan)
+            var record = ListRecord()
+            var examples: [Int: String] = [:]
+            var isWhole = false
+            while !isWhole, record.number < limit {
+                isWhole = try !reader.next(&record)
+                if isWhole { break }
+                for cell in record.cells {
+                    plan.facts[cell.field].note(cell, in: record)
+                    if cell.kind != .null, examples[cell.field] == nil {
+                        examples[cell.field] = PlainText.short(record.text(cell))
+                    }
+                }
+            }
+            let count = record.number
+            if !isWhole { isWhole = try !reader.next(&record) }
+            return try plan.sample(
+                reader.fields, examples, types: try types.resolved(for: form), records: count,
+                isWhole: isWhole)
         } catch {
             throw error.naming(source)
         }
@@ -67,89 +97,49 @@ private final class InferencePlan: FieldPlan {
         return name.isEmpty ? .dropped : .value
     }
 
-    func model(entity name: String, unique: [[String]], records: Int) throws(ListError)
-        -> ManagedObjectModel
+    func sample(
+        _ table: FieldTable, _ examples: [Int: String], types: FieldTypes, records: Int,
+        isWhole: Bool
+    ) throws(ListError) -> ListSample {
+        try requireFields(types.names, option: "--type", among: names.filter { !$0.isEmpty })
+        return ListSample(
+            fields: table.fields.map { field in
+                let (name, facts) = (names[field.index], facts[field.index])
+                return ListSample.Field(
+                    name: field.name, attribute: name, type: types.type(of: name) ?? facts.type,
+                    valueCount: facts.valueCount, example: examples[field.index])
+            }, recordCount: records, isWhole: isWhole)
+    }
+
+    func model(entity name: String, unique: [[String]], types: FieldTypes, records: Int)
+        throws(ListError) -> ManagedObjectModel
     {
         var entity = EntityDescription(name, uniquenessConstraints: unique)
         let keys = Set(unique.joined())
+        var known: Set<String> = []
         for (field, facts) in zip(names, facts) where !field.isEmpty {
-            guard !entity.attributes.contains(where: { $0.name == field }) else {
+            guard known.insert(field).inserted else {
                 throw ListError("two fields would be called \(field): rename one with --map")
             }
-            var attribute = AttributeDescription(field, facts.type)
+            var attribute = facts.attribute(
+                field, type: types.type(of: field), isKey: keys.contains(field))
             attribute.isOptional = !keys.contains(field) || facts.valueCount < records
-            if facts.hasNested { attribute.userInfo[ModelInference.jsonMark] = "text" }
             entity.attributes.append(attribute)
         }
-        for key in keys.sorted() where !entity.attributes.contains(where: { $0.name == key }) {
-            let fields = entity.attributes.map(\.name).joined(separator: ", ")
-            throw ListError(
-                "--unique names \(key), which the list does not have. It has: \(fields)")
-        }
+        let fields = entity.attributes.map(\.name)
+        try requireFields(keys.sorted(), option: "--unique", among: fields)
+        try requireFields(types.names, option: "--type", among: fields)
         return ManagedObjectModel(entities: [entity])
     }
-}
 
-/// What kinds of values a field holds.
-private struct FieldFacts {
-    /// Values that are something.
-    private(set) var valueCount = 0
-    private(set) var hasNested = false
-    private var hasBoolean = false
-    private var hasNumber = false
-    private var hasText = false
-    private var isInteger = true
-    private var isDouble = true
-    private var isDecimal = true
-
-    mutating func note(_ cell: ListRecord.Cell, in record: ListRecord) {
-        switch cell.kind {
-        case .null: return
-        case .nested: hasNested = true
-        case .no, .yes: hasBoolean = true
-        case .string: hasText = true
-        case .number, .text:
-            // Once a text, always a text: there is no need to look any more.
-            if !hasText {
-                record.bytes.withUnsafeBufferPointer {
-                    noteNumber(
-                        UnsafeBufferPointer(rebasing: $0[cell.range]), isCSV: cell.kind == .text)
-                }
-            }
+    private func requireFields(_ names: [String], option: String, among fields: [String])
+        throws(ListError)
+    {
+        let known = Set(fields)
+        for name in names where !known.contains(name) {
+            throw ListError(
+                "\(option) names \(name), which the list does not have. It has: "
+                    + fields.joined(separator: ", "))
         }
-        valueCount += 1
-    }
-
-    private mutating func noteNumber(_ text: UnsafeBufferPointer<UInt8>, isCSV: Bool) {
-        guard let number = NumberText(text),
-            !isCSV || !number.hasExponent || number.hasPoint || number.hasSignedExponent
-        else {
-            hasText = true
-            return
-        }
-        hasNumber = true
-        if isInteger {
-            if number.hasPoint || number.hasExponent {
-                isInteger = false
-            } else if case .value = number.whole {
-                // "-0" is no integer that could be told from 0.
-                if number.isNegative, number.whole == .value(0) { isInteger = false }
-            } else {
-                isInteger = false
-            }
-        }
-        if isDouble { isDouble = number.floating(Double.self) != nil }
-        // A short number needs no look: every decimal has room for its digits.
-        if isDecimal, text.count > 38 || number.hasExponent {
-            isDecimal = CellConversion.isDecimal(number)
-        }
-    }
-
-    var type: AttributeType {
-        if hasText || hasNested || valueCount == 0 { return .string }
-        if hasBoolean { return hasNumber ? .string : .boolean }
-        if isInteger { return .integer64 }
-        if isDouble { return .double }
-        return isDecimal ? .decimal : .string
     }
 }

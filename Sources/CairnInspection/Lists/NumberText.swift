@@ -4,6 +4,8 @@
 //
 // A leading zero, a plus sign or a space makes a text that is no number: such texts are codes.
 
+import CairnModel
+
 /// A number's text, checked.
 struct NumberText {
     private let text: UnsafeBufferPointer<UInt8>
@@ -15,9 +17,13 @@ struct NumberText {
 
     var hasPoint: Bool { fractionEnd > wholeEnd }
     var hasExponent: Bool { fractionEnd < text.count }
+    /// Whether its fraction ends with a zero, so that a shorter text means the same.
+    var endsWithZero: Bool { hasPoint && text[fractionEnd - 1] == 0x30 }
     /// Whether an exponent has a sign.
     let hasSignedExponent: Bool
     var isNegative: Bool { digitsStart == 1 }
+    /// Whether it is "-0", however it is written: only floating-point numbers can tell it from 0.
+    var isNegativeZero: Bool { isNegative && significantDigitCount == 0 }
 
     /// Checks a text; nil if it is no number. It is looked at as long as this is used.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
@@ -117,6 +123,41 @@ struct NumberText {
             guard let value = Number(string), value.isFinite, value != 0 else { return nil }
             return value
         }
+    }
+
+    /// Whether a double or float tells this number from every other one: a whole number within 64 bits that it
+    /// has exactly, or any other whose digits are those of the shortest text that means it.
+    func isTold<Number: BinaryFloatingPoint & LosslessStringConvertible>(by type: Number.Type)
+        -> Bool
+    {
+        // Numbers this short and near to 1 are all told apart.
+        if !hasExponent, text.count <= 32,
+            significantDigitCount <= (Number.significandBitCount < 52 ? 6 : 15)
+        {
+            return true
+        }
+        switch whole {
+        case .value(let integer): return Number(exactly: integer) != nil
+        case .tooLarge, .fraction:
+            guard let value = Number(string), value.isFinite, value != 0 else { return false }
+            return DecimalText(string) == DecimalText(value.description)
+        }
+    }
+
+    /// How many digits there are from the first to the last that is not 0.
+    private var significantDigitCount: Int {
+        var count = 0
+        var zeros = 0
+        // The point, if there is one, stands where the whole digits end.
+        for index in digitsStart..<fractionEnd where index != wholeEnd {
+            if text[index] == 0x30 {
+                if count > 0 { zeros += 1 }
+            } else {
+                count += zeros + 1
+                zeros = 0
+            }
+        }
+        return count
     }
 
     /// Whether a number beyond 64 bits is exactly the one of these digits.

@@ -4,7 +4,8 @@
 //   2. A store that exists is opened, and its model rules. A new one is made with the model that is given,
 //      or one inferred from the list.
 //   3. The list goes into one batch insert: all of it or nothing.
-//   4. A store that was made for an import that failed is taken away again, before anybody else can write
+//   4. If the list does not fit the store's model, and that may grow, the store is led to a wider one first.
+//   5. A store that was made for an import that failed is taken away again, before anybody else can write
 //      to it. One that another process made meanwhile stays.
 
 import CairnInspection
@@ -20,6 +21,15 @@ struct ImportJob {
     let model: String?
     let unique: [[String]]
     let mapping: FieldMapping
+    var types = FieldTypes()
+    /// Whether fields that a store's entity lacks become attributes of it.
+    var addsFields = false
+    /// Whether attributes of a store become wider where values do not fit.
+    var widens = false
+    /// What stands between the keys of several targets in a cell of CSV.
+    var separator = ";"
+    /// Whether targets of relationships are made that are not there.
+    var createsTargets = false
 
     /// What an import did.
     struct Outcome {
@@ -32,7 +42,11 @@ struct ImportJob {
         var store: String
         var isNewStore = false
         var hasInferredModel = false
+        var changes: [ImportGrowth.Change] = []
         var unusedMappings: [String] = []
+        /// What records of one key come to.
+        var repeats = ""
+        var skipsKeyless = false
     }
 
     /// Imports a list; `choose` completes the request.
@@ -43,6 +57,9 @@ struct ImportJob {
         let start = ContinuousClock.now
         let form = try ListForm(of: source)
         let exists = try Self.isStore(store) && (unique.isEmpty || Self.isFinished(store))
+        if exists, addsFields || widens {
+            return try growing(source, form, console, since: start, choose)
+        }
         let hadFolder = FileManager.default.fileExists(atPath: store)
         let schema = try schema(exists: exists, source, form, console)
         return try StoreSession.making(store, schema) { session in
@@ -62,6 +79,43 @@ struct ImportJob {
         }
     }
 
+    /// Imports into a store whose model may grow: if the list fits as it is, nothing else happens.
+    private func growing(
+        _ source: ListSource, _ form: ListForm, _ console: Console,
+        since start: ContinuousClock.Instant,
+        _ choose: (inout BatchInsertRequest, SchemaEntity) throws -> Void
+    ) throws -> Outcome {
+        func attempt() throws -> Outcome {
+            try StoreSession.writing(store) { session in
+                try insert(source, form, session, console, choose)
+            }
+        }
+        var outcome: Outcome
+        do {
+            outcome = try attempt()
+        } catch let problem where Self.canBeHelped(problem) {
+            let changes = try ImportGrowth(job: self, source: source, form: form).run(console)
+            if changes.isEmpty { throw problem }
+            do {
+                outcome = try attempt()
+            } catch {
+                for change in changes { console.printError("cairn: note: \(change.line)") }
+                console.printError(
+                    "cairn: note: \(store) has these changes of its model, but nothing of the list")
+                throw error
+            }
+            outcome.changes = changes
+        }
+        outcome.seconds = (ContinuousClock.now - start) / .seconds(1)
+        return outcome
+    }
+
+    /// Whether a wider model may take what the store has refused.
+    private static func canBeHelped(_ error: any Error) -> Bool {
+        if error is ListProblems || error is OtherTypes { return true }
+        return (error as? StoreError)?.cause is ListProblems
+    }
+
     // MARK: Models
 
     /// The schema of a new store, or what an existing one must have.
@@ -69,9 +123,9 @@ struct ImportJob {
         exists: Bool, _ source: ListSource, _ form: ListForm, _ console: Console
     ) throws -> Schema? {
         if let model {
-            let file = try ModelFile(contentsOfFile: model)
-            for warning in file.warnings { console.printError("cairn: note: \(warning)") }
-            return file.schema
+            let source = try ModelSource.read(model, version: nil)
+            for warning in source.warnings { console.printError("cairn: note: \(warning)") }
+            return source.schema
         }
         if exists { return nil }
         guard !unique.isEmpty else {
@@ -80,7 +134,7 @@ struct ImportJob {
                     + " attributes that tell objects apart", code: .usage)
         }
         let model = try ModelInference.model(
-            of: source, form: form, entity: entity, unique: unique, mapping: mapping
+            of: source, form: form, entity: entity, unique: unique, mapping: mapping, types: types
         ) { records, bytes in
             console.progress(Self.progress("looking at", records, bytes, of: source))
         }
@@ -99,6 +153,27 @@ struct ImportJob {
         }
     }
 
+    /// What is said of types is not what the store has: perhaps its model can follow.
+    private struct OtherTypes: Error {}
+
+    /// Types are for new stores; what a store has already may be said again.
+    private func checkTypes(_ entity: SchemaEntity, _ form: ListForm) throws {
+        let types = try types.resolved(for: form)
+        for name in types.names {
+            guard let index = entity.columnIndex(named: name),
+                case .attribute(let type) = entity.columns[index].kind
+            else {
+                if addsFields { throw OtherTypes() }
+                throw Failure("--type: \(entity.name) in \(store) has no attribute \(name)")
+            }
+            guard types.type(of: name) != type else { continue }
+            if widens { throw OtherTypes() }
+            throw Failure(
+                "\(store) exists, and its \(entity.name).\(name) is of type \(type.rawValue):"
+                    + " leave --type out, or lead the store to another model with cairn migrate")
+        }
+    }
+
     // MARK: Rows
 
     private func insert(
@@ -107,24 +182,41 @@ struct ImportJob {
     ) throws -> Outcome {
         let description = try session.entity(entity)
         try checkConstraints(description, form)
-        let list = try ListImport(source, form: form, entity: description, mapping: mapping)
+        try checkTypes(description, form)
+        let list = try ListImport(
+            source, form: form, entity: description, in: session.schema, mapping: mapping)
+        list.separator = separator
+        list.identify = { text, entity in try session.objectID(text, of: entity) }
         list.onProgress = { records, bytes in
             console.progress(Self.progress("importing", records, bytes, of: source))
         }
-        var request = list.makeRequest()
+        var request = list.makeRequest(createsTargets: createsTargets)
         request.author = "cairn import"
+        request.reportsRepeats = true
         try choose(&request, description)
         let result = try session.store.execute(request)
         console.endProgress()
         return Outcome(
             entity: entity, source: source.name, form: form.title, records: list.recordCount,
-            result: result, store: store, unusedMappings: list.unusedMappings)
+            result: result, store: store, unusedMappings: list.unusedMappings,
+            repeats: Self.repeats(request.mergePolicy),
+            skipsKeyless: request.missingKey == .skip)
     }
 
-    private static func progress(
+    /// Which of several records of one key counts.
+    private static func repeats(_ policy: MergePolicyKind?) -> String {
+        switch policy {
+        case .mergeByPropertyObjectTrump, .overwrite: "the last one counts"
+        case .declared: "they are merged as the model says"
+        case .error, .mergeByPropertyStoreTrump, .rollback, nil: "the first one counts"
+        }
+    }
+
+    static func progress(
         _ what: String, _ records: Int, _ bytes: Int, of source: ListSource
     ) -> String {
-        let share = source.byteCount > 0 ? bytes * 100 / source.byteCount : 100
+        // Read as UTF-8, a list in another encoding has another number of bytes.
+        let share = source.byteCount > 0 ? min(100, bytes * 100 / source.byteCount) : 100
         return "\(what) \(source.name): \(PlainText.count(records, "record")), \(share) %"
     }
 
@@ -176,7 +268,40 @@ extension ImportJob.Outcome {
             "\(entity): \(what)",
             "\(PlainText.count(records, "record")) from \(source) (\(form)) in"
                 + " \(PlainText.decimal(seconds, digits: 2)) s, \(speed) a second",
-        ] + model
+        ] + keyLines + model + changes.map(\.line)
+    }
+
+    /// What is to be said of records without a key, and with the same, and of targets.
+    private var keyLines: [String] {
+        var lines: [String] = []
+        if result.repeatedCount > 0 {
+            lines.append(
+                "\(PlainText.count(result.repeatedCount, "record has", "records have")) the key of"
+                    + " an earlier one, and \(repeats): "
+                    + Self.records(result.repeatedRows, of: result.repeatedCount))
+        }
+        if result.createdTargetCount > 0 {
+            let count = result.createdTargetCount
+            lines.append(
+                "\(PlainText.count(count, "target")) of relationships"
+                    + " \(count == 1 ? "was" : "were") made")
+        }
+        if result.keylessCount > 0 {
+            let isOne = result.keylessCount == 1
+            let what =
+                skipsKeyless
+                ? "\(isOne ? "was" : "were") left out"
+                : "each import adds \(isOne ? "it" : "them") again"
+            lines.append(
+                "\(PlainText.count(result.keylessCount, "record has", "records have")) no key,"
+                    + " and \(what): " + Self.records(result.keylessRows, of: result.keylessCount))
+        }
+        return lines
+    }
+
+    private static func records(_ rows: [Int], of count: Int) -> String {
+        let numbers = rows.map { PlainText.number($0 + 1) }.joined(separator: ", ")
+        return "\(count == 1 ? "record" : "records") \(numbers)\(count > rows.count ? ", …" : "")"
     }
 
     /// For scripts.
@@ -186,8 +311,11 @@ extension ImportJob.Outcome {
             "inserted": .count(result.insertedCount), "updated": .count(result.updatedCount),
             "unchanged": .count(result.unchangedCount), "skipped": .count(result.skippedCount),
             "deleted": .count(result.deletedCount), "marked": .count(result.markedCount),
+            "createdTargets": .count(result.createdTargetCount),
+            "repeated": .count(result.repeatedCount), "keyless": .count(result.keylessCount),
             "commit": result.commit.map { .count($0) } ?? .null, "newStore": .boolean(isNewStore),
-            "list": .string(source), "form": .string(form), "seconds": .double(seconds),
+            "changes": .array(changes.map(\.json)), "list": .string(source), "form": .string(form),
+            "seconds": .double(seconds),
             "rowsPerSecond": .double(rowsPerSecond.rounded()),
         ])
     }

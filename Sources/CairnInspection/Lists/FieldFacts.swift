@@ -1,0 +1,158 @@
+// What is known of the values of a field, and the narrowest type that holds them all exactly.
+//
+//   boolean     JSON's true and false; texts if each is true, false, yes or no, in any case, and they are not
+//               all yes, or all no: a column of NO alone is likely to be about Norway
+//   date        texts, if each is a day or a moment as ISO 8601 writes it, and a date has each of its digits
+//   integer64   whole numbers without point and exponent, within 64 bits
+//   double      numbers that a double tells apart: each is exactly one, or the shortest text of one
+//   decimal     numbers that are too large or too long for these, of at most 38 digits; not -0
+//   string      everything else; objects and arrays as JSON text
+//
+// In CSV a text is a number if it is written as one without leading zero, plus sign or space, and with an exponent
+// only if that has a sign or there is a point: 1E5 is a code. In JSON a text is no number.
+//
+// A key in CSV is a string, too, if one of its numbers has an exponent or a fraction that ends with 0: 1.1 and 1.10 are one number,
+// and may be two versions.
+//
+// Threads: one reader.
+
+import CairnModel
+import FoundationEssentials
+
+/// What kinds of values a field holds.
+struct FieldFacts {
+    /// Values that are something.
+    private(set) var valueCount = 0
+    private(set) var hasNested = false
+    /// Whether there is true or false, be it as a word.
+    private var hasTruth = false
+    private var hasYes = false
+    private var hasNo = false
+    private var hasDate = false
+    private var hasNumber = false
+    /// Whether there is a text that is none of these.
+    private var hasText = false
+    private var isInteger = true
+    private var isDouble = true
+    private var isDecimal = true
+    /// Whether a number of CSV is written so that another text means the same one.
+    private var hasVariants = false
+
+    mutating func note(_ cell: ListRecord.Cell, in record: ListRecord) {
+        switch cell.kind {
+        case .null: return
+        case .nested: hasNested = true
+        case .no, .yes: hasTruth = true
+        case .number, .text, .string:
+            // Once a text, always a text: there is no need to look any more.
+            if !hasText {
+                record.bytes.withUnsafeBufferPointer {
+                    note(UnsafeBufferPointer(rebasing: $0[cell.range]), cell.kind)
+                }
+            }
+        }
+        valueCount += 1
+    }
+
+    private mutating func note(_ text: UnsafeBufferPointer<UInt8>, _ kind: ListRecord.Kind) {
+        if kind != .string, let number = NumberText(text) {
+            noteNumber(number, text, isCSV: kind == .text)
+        } else if let word = Self.truth(text) {
+            switch word {
+            case .truth: hasTruth = true
+            case .yes: hasYes = true
+            case .no: hasNo = true
+            }
+        } else if Self.isDate(text) {
+            hasDate = true
+        } else {
+            hasText = true
+        }
+    }
+
+    private enum TruthWord {
+        case truth, yes, no
+    }
+
+    private static func truth(_ text: UnsafeBufferPointer<UInt8>) -> TruthWord? {
+        func isWord(_ word: StaticString) -> Bool {
+            for index in 0..<text.count where text[index] | 0x20 != word.utf8Start[index] {
+                return false
+            }
+            return true
+        }
+        switch text.count {
+        case 2: return isWord("no") ? .no : nil
+        case 3: return isWord("yes") ? .yes : nil
+        case 4: return isWord("true") ? .truth : nil
+        case 5: return isWord("false") ? .truth : nil
+        default: return nil
+        }
+    }
+
+    private static func isDate(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        // The rest of texts needs no closer look.
+        guard text.count >= 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-") else {
+            return false
+        }
+        return Date.isTold(byText: String(decoding: text, as: UTF8.self))
+    }
+
+    private mutating func noteNumber(
+        _ number: NumberText, _ text: UnsafeBufferPointer<UInt8>, isCSV: Bool
+    ) {
+        guard !isCSV || !number.hasExponent || number.hasPoint || number.hasSignedExponent else {
+            hasText = true
+            return
+        }
+        hasNumber = true
+        if isCSV, number.hasExponent || number.endsWithZero { hasVariants = true }
+        if isInteger {
+            if number.hasPoint || number.hasExponent {
+                isInteger = false
+            } else if case .value = number.whole {
+                // "-0" is no integer that could be told from 0.
+                if number.isNegative, number.whole == .value(0) { isInteger = false }
+            } else {
+                isInteger = false
+            }
+        }
+        if isDouble { isDouble = number.isTold(by: Double.self) }
+        if isDecimal {
+            if number.isNegativeZero {
+                isDecimal = false
+            } else if text.count > 38 || number.hasExponent {
+                // A short number needs no look: every decimal has room for its digits.
+                isDecimal = CellConversion.isDecimal(number)
+            }
+        }
+    }
+
+    /// An attribute for these values, of that type or of the one that holds them all.
+    ///
+    /// - Parameter isKey: whether it tells objects apart, so that two texts must not become one value.
+    func attribute(_ name: String, type said: AttributeType?, isKey: Bool = false)
+        -> AttributeDescription
+    {
+        let held = type
+        let wouldJoin = isKey && hasVariants && (held == .double || held == .decimal)
+        var attribute = AttributeDescription(name, said ?? (wouldJoin ? .string : held))
+        if hasNested, attribute.type == .string {
+            attribute.userInfo[ModelInference.jsonMark] = "text"
+        }
+        return attribute
+    }
+
+    /// The narrowest type that holds all values exactly.
+    var type: AttributeType {
+        if hasText || hasNested || valueCount == 0 { return .string }
+        if hasTruth || hasYes || hasNo {
+            if hasNumber || hasDate { return .string }
+            return hasTruth || hasYes && hasNo ? .boolean : .string
+        }
+        if hasDate { return hasNumber ? .string : .date }
+        if isInteger { return .integer64 }
+        if isDouble { return .double }
+        return isDecimal ? .decimal : .string
+    }
+}

@@ -1,0 +1,181 @@
+// What a model lacks for a list.
+//
+//   1. A field without a place in the entity becomes an attribute of the type that would be inferred.
+//   2. An attribute that values of the list do not fit becomes one of the narrowest wider type that has all of
+//      them, and that tells each from every other.
+//   3. What cannot be helped so stays as it is: the import says what is wrong with it.
+//
+// Invariants: the list alone is looked at; whether stored values fit a wider type is the caller's to see.
+// Threads: one reader.
+
+package import CairnModel
+
+/// The attributes that a list needs of an entity, beyond those that it has.
+package struct ModelGrowth: Sendable {
+    /// An attribute whose type is too narrow.
+    package struct Widening: Sendable {
+        package let attribute: String
+        package let old: AttributeType
+        /// The types that all values of the list fit, narrowest first.
+        package let candidates: [AttributeType]
+    }
+
+    /// New attributes, in the order of the list.
+    package private(set) var additions: [AttributeDescription] = []
+    /// In the order of the list.
+    package private(set) var widenings: [Widening] = []
+
+    /// Reads a list for what an entity lacks.
+    ///
+    /// - Parameters:
+    ///   - types: the types of new attributes, and of those that are to become wider.
+    ///   - adds: whether fields without a place become attributes.
+    ///   - widens: whether attributes that values do not fit become wider.
+    /// - Throws: `ListError` if the list is broken.
+    package init(
+        of entity: SchemaEntity, in schema: Schema, for source: ListSource, form: ListForm,
+        mapping: FieldMapping, types: FieldTypes, adds: Bool, widens: Bool,
+        onProgress: ((_ records: Int, _ bytes: Int) -> Void)? = nil
+    ) throws(ListError) {
+        do throws(ListError) {
+            let plan = GrowthPlan(
+                entity, in: schema, mapping: try mapping.resolved(for: form),
+                types: try types.resolved(for: form), adds: adds, widens: widens)
+            let reader = try source.makeReader(form, plan: plan)
+            var record = ListRecord()
+            while try reader.next(&record) {
+                for cell in record.cells { plan.note(cell, in: record) }
+                if record.number & 4095 == 0 { onProgress?(record.number, reader.byteCount) }
+            }
+            (additions, widenings) = try plan.result()
+        } catch {
+            throw error.naming(source)
+        }
+    }
+}
+
+/// What is known of the fields of a list beside an entity.
+private final class GrowthPlan: FieldPlan {
+    private enum Role {
+        /// It has a place and is not looked at, or cannot have one.
+        case none
+        case new(name: String, FieldFacts)
+        case stored(StoredField)
+    }
+
+    private struct StoredField {
+        let attribute: String
+        let type: AttributeType
+        let keepsNested: Bool
+        let isKey: Bool
+        var candidates: [AttributeType]
+        var fits = true
+    }
+
+    private let entity: SchemaEntity
+    private let binder: FieldBinder
+    private let mapping: FieldMapping
+    private let types: FieldTypes
+    private let adds: Bool
+    private let widens: Bool
+    private var roles: [Role] = []
+
+    init(
+        _ entity: SchemaEntity, in schema: Schema, mapping: FieldMapping, types: FieldTypes,
+        adds: Bool, widens: Bool
+    ) {
+        self.entity = entity
+        self.mapping = mapping
+        self.types = types
+        self.adds = adds
+        self.widens = widens
+        binder = FieldBinder(entity, in: schema, mapping: mapping)
+    }
+
+    func use(of field: FieldTable.Field) -> FieldUse {
+        let use = binder.use(of: field)
+        let name = mapping.target(of: field.name) ?? field.name
+        switch binder.targets[field.index] {
+        case .column(let column, let type, let keepsNested):
+            // Parts of composite attributes stay what they are.
+            if widens, entity.attributeIndex(named: entity.columns[column].name) != nil {
+                roles.append(.stored(stored(column, type, keepsNested: keepsNested)))
+            } else {
+                roles.append(.none)
+            }
+        case .none where adds && isNew(name, field):
+            roles.append(.new(name: name, FieldFacts()))
+            return .value
+        default: roles.append(.none)
+        }
+        return use
+    }
+
+    private func isNew(_ name: String, _ field: FieldTable.Field) -> Bool {
+        !name.isEmpty && field.parent == nil && entity.attributeIndex(named: name) == nil
+            && entity.columnIndex(named: name) == nil
+            && entity.relationshipIndex(named: name) == nil
+    }
+
+    private func stored(_ column: Int, _ type: AttributeType, keepsNested: Bool) -> StoredField {
+        let name = entity.columns[column].name
+        var field = StoredField(
+            attribute: name, type: type, keepsNested: keepsNested,
+            isKey: entity.constraints.contains { $0.columns.contains(column) },
+            candidates: WiderType.candidates(for: type))
+        // Who says a type wants that one, whether the values need it or not.
+        if let wanted = types.type(of: name), wanted != type {
+            field.fits = false
+            field.candidates = field.candidates.filter { $0 == wanted }
+        }
+        return field
+    }
+
+    func note(_ cell: ListRecord.Cell, in record: ListRecord) {
+        switch roles[cell.field] {
+        case .none: return
+        case .new(let name, var facts):
+            facts.note(cell, in: record)
+            roles[cell.field] = .new(name: name, facts)
+        case .stored(var field):
+            if field.fits,
+                case .failure = record.value(
+                    of: cell, as: field.type, keepsNested: field.keepsNested, isKey: field.isKey)
+            {
+                field.fits = false
+            }
+            field.candidates.removeAll { type in
+                // Nothing is rounded only because something else did not fit.
+                if case .failure = record.value(
+                    of: cell, as: type, keepsNested: field.keepsNested, isKey: true)
+                {
+                    return true
+                }
+                return false
+            }
+            roles[cell.field] = .stored(field)
+        }
+    }
+
+    func result() throws(ListError) -> ([AttributeDescription], [ModelGrowth.Widening]) {
+        var additions: [AttributeDescription] = []
+        var widenings: [ModelGrowth.Widening] = []
+        var names: Set<String> = []
+        for role in roles {
+            switch role {
+            case .none: continue
+            case .new(let name, let facts):
+                guard names.insert(name).inserted else {
+                    throw ListError("two fields would be called \(name): rename one with --map")
+                }
+                additions.append(facts.attribute(name, type: types.type(of: name)))
+            case .stored(let field):
+                if field.fits || field.candidates.isEmpty { continue }
+                widenings.append(
+                    ModelGrowth.Widening(
+                        attribute: field.attribute, old: field.type, candidates: field.candidates))
+            }
+        }
+        return (additions, widenings)
+    }
+}

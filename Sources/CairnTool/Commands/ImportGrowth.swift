@@ -1,0 +1,187 @@
+// Leads a store to the model that a list needs: cairn import --add-fields and --widen.
+//
+//   1. The list says which attributes are missing or too narrow (see `ModelGrowth`), the store which of the wider types
+//      its values have.
+//   2. The list is read under the model that comes of it: if it does not fit, nothing is changed.
+//   3. The store follows, in one commit: lightweight if that can be inferred, else its objects are brought over one by
+//      one, with their ids.
+
+import CairnInspection
+import CairnLog
+import CairnModel
+import CairnObjects
+import CairnStore
+
+/// The growth of a store's model for a list.
+struct ImportGrowth {
+    let job: ImportJob
+    let source: ListSource
+    let form: ListForm
+
+    /// A change of an attribute.
+    struct Change: Sendable {
+        let entity: String
+        let attribute: String
+        /// Nil: it is new.
+        let old: AttributeType?
+        let new: AttributeType
+
+        /// For people.
+        var line: String {
+            let name = PlainText.visible("\(entity).\(attribute)")
+            guard let old else { return "\(name) is new, of type \(new.rawValue)" }
+            return "\(name) is of type \(new.rawValue) now, \(old.rawValue) before"
+        }
+
+        /// For scripts.
+        var json: JSONValue {
+            .object([
+                "entity": .string(entity), "attribute": .string(attribute),
+                "old": .text(old?.rawValue), "new": .string(new.rawValue),
+            ])
+        }
+    }
+
+    /// Leads the store to a model that the list fits, and says what has changed; nothing, if nothing helps.
+    func run(_ console: Console) throws -> [Change] {
+        let (old, model, changes) = try StoreSession.reading(job.store) { session in
+            let (model, changes) = try grown(session, console)
+            return (session.store.schema, model, changes)
+        }
+        console.endProgress()
+        if changes.isEmpty { return [] }
+        let schema = try Schema(model)
+        guard let entity = schema.entity(named: job.entity) else { return [] }
+        try ListImport(source, form: form, entity: entity, in: schema, mapping: job.mapping)
+            .check()
+        try lead(from: old, to: schema, changes)
+        return changes
+    }
+
+    // MARK: The model
+
+    private func grown(_ session: StoreSession, _ console: Console) throws -> (
+        ManagedObjectModel, [Change]
+    ) {
+        let entity = try session.entity(job.entity)
+        let growth = try ModelGrowth(
+            of: entity, in: session.schema, for: source, form: form, mapping: job.mapping,
+            types: job.types, adds: job.addsFields, widens: job.widens
+        ) { records, bytes in
+            console.progress(ImportJob.progress("looking at", records, bytes, of: source))
+        }
+        var model = session.schema.model
+        var changes: [Change] = []
+        for widening in growth.widenings {
+            guard let index = entity.attributeIndex(named: widening.attribute),
+                let wide = try type(for: widening, session, entity.attributes[index])
+            else { continue }
+            let declaring = entity.attributes[index].declaringEntity
+            try Self.widen(widening, to: wide, in: &model.entities[declaring])
+            changes.append(
+                Change(
+                    entity: model.entities[declaring].name, attribute: widening.attribute,
+                    old: widening.old, new: wide))
+        }
+        for attribute in growth.additions {
+            model.entities[entity.index].attributes.append(attribute)
+            changes.append(
+                Change(
+                    entity: entity.name, attribute: attribute.name, old: nil, new: attribute.type))
+        }
+        return (model, changes)
+    }
+
+    /// The narrowest candidate that has all values of the store as well.
+    private func type(
+        for widening: ModelGrowth.Widening, _ session: StoreSession, _ attribute: SchemaAttribute
+    ) throws -> AttributeType? {
+        var candidates = widening.candidates
+        var fetch = StoreFetch(entity: attribute.declaringEntity)
+        fetch.includesRows = true
+        let column = attribute.columns.lowerBound
+        for row in try session.store.snapshot().fetch(fetch).rows {
+            let value = session.value(column, row)
+            candidates.removeAll { WiderType.value(value, as: $0) == nil }
+            if candidates.isEmpty { break }
+        }
+        return candidates.first
+    }
+
+    private static func widen(
+        _ widening: ModelGrowth.Widening, to type: AttributeType,
+        in entity: inout EntityDescription
+    ) throws {
+        guard
+            let place = entity.attributes.firstIndex(where: { $0.name == widening.attribute })
+        else { return }
+        func wide(_ value: Value, _ what: String) throws -> Value {
+            if let value = WiderType.value(value, as: type) { return value }
+            throw Failure(
+                "\(entity.name).\(widening.attribute) cannot become \(type.rawValue): its \(what) is none"
+            )
+        }
+        var attribute = entity.attributes[place]
+        attribute.type = type
+        attribute.defaultValue = try wide(attribute.defaultValue, "default")
+        if type == .string {
+            // The order of texts is another one.
+            attribute.minimumValue = nil
+            attribute.maximumValue = nil
+        } else {
+            attribute.minimumValue = try attribute.minimumValue.map { try wide($0, "least value") }
+            attribute.maximumValue = try attribute.maximumValue.map {
+                try wide($0, "greatest value")
+            }
+        }
+        entity.attributes[place] = attribute
+    }
+
+    // MARK: The store
+
+    private func lead(from old: Schema, to new: Schema, _ changes: [Change]) throws {
+        let plan = ModelMigrationPlan(from: old, to: new)
+        var options = LogStoreOptions()
+        options.createsIfMissing = false
+        guard plan.inferability == .no else {
+            _ = try LogStore.migrate(at: job.store, to: new, options: options)
+            return
+        }
+        var mapping = MappingModel(drafting: plan)
+        for place in mapping.entityMappings.indices {
+            guard let name = mapping.entityMappings[place].destinationEntityName,
+                let entity = new.entity(named: name)
+            else { continue }
+            for change in changes where change.old != nil {
+                guard let declaring = new.entity(named: change.entity),
+                    declaring.family.contains(entity.index)
+                else { continue }
+                let properties = mapping.entityMappings[place].attributeMappings
+                guard let property = properties.firstIndex(where: { $0.name == change.attribute })
+                else { continue }
+                let (key, type) = (change.attribute, change.new)
+                mapping.entityMappings[place].mappingType = .transform
+                mapping.entityMappings[place].attributeMappings[property] = PropertyMapping(key) {
+                    object, _ in
+                    guard let any = object.value(forKey: key), let value = Value(any: any) else {
+                        return nil
+                    }
+                    return WiderType.value(value, as: type).flatMap(Self.any)
+                }
+            }
+        }
+        let migration = try LogStore.beginMigration(at: job.store, to: new, options: options)
+        try MigrationManager(migration, mapping: mapping).migrate()
+    }
+
+    /// A value of a wider type as an object takes it.
+    @Sendable private static func any(_ value: Value) -> Any? {
+        switch value {
+        case .integer(let number): number
+        case .double(let number): number
+        case .decimal(let number): number
+        case .string(let text): text
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// cairn import --sample: what would be inferred from the first records of a list.
+
+import CairnInspection
+import CairnLog
+import CairnModel
+
+/// Shows the fields of a list and the types that would be read off it; writes nothing.
+struct ImportSample {
+    let store: String
+    let entity: String
+    let mapping: FieldMapping
+    let types: FieldTypes
+    let limit: Int
+
+    /// Prints what the list has, and beside it what a store that exists has for it.
+    func print(_ source: ListSource, to console: Console, json: Bool) throws {
+        let form = try ListForm(of: source)
+        let sample = try ModelInference.sample(
+            of: source, form: form, mapping: mapping, types: types, limit: limit)
+        let stored = try storedTypes()
+        if json {
+            console.print(Self.json(sample, stored, source, form, entity).line)
+            return
+        }
+        let types = stored == nil ? [] : ["in the store"]
+        var table = TextTable(
+            ["field", "attribute", "type"] + types + ["values", "first value"],
+            alignments: [.left, .left, .left] + types.map { _ in .left } + [.right, .left])
+        for field in sample.fields {
+            let isDropped = field.attribute.isEmpty
+            table.add(
+                [
+                    PlainText.visible(field.name),
+                    isDropped ? "dropped" : PlainText.visible(field.attribute),
+                    isDropped ? "" : field.type.rawValue,
+                ] + (stored.map { [$0[field.attribute]?.rawValue ?? ""] } ?? []) + [
+                    PlainText.number(field.valueCount), field.example ?? "",
+                ])
+        }
+        for line in table.lines { console.print(line) }
+        let which = sample.isWhole ? "all" : "the first"
+        console.print(
+            "\(which) \(PlainText.count(sample.recordCount, "record")) of \(source.name)"
+                + " (\(form.title)); nothing was written")
+    }
+
+    /// The types of the entity's attributes by name; nil if there is no store yet.
+    private func storedTypes() throws -> [String: AttributeType]? {
+        guard ImportJob.isStore(store) else { return nil }
+        return try StoreSession.reading(store) { session in
+            var types: [String: AttributeType] = [:]
+            for attribute in try session.entity(entity).attributes {
+                types[attribute.description.name] = attribute.description.type
+            }
+            return types
+        }
+    }
+
+    private static func json(
+        _ sample: ListSample, _ stored: [String: AttributeType]?, _ source: ListSource,
+        _ form: ListForm, _ entity: String
+    ) -> JSONValue {
+        .object([
+            "entity": .string(entity), "list": .string(source.name), "form": .string(form.title),
+            "records": .count(sample.recordCount), "whole": .boolean(sample.isWhole),
+            "fields": .array(
+                sample.fields.map { field in
+                    .object([
+                        "field": .string(field.name),
+                        "attribute": field.attribute.isEmpty ? .null : .string(field.attribute),
+                        "type": field.attribute.isEmpty ? .null : .string(field.type.rawValue),
+                        "stored": .text(stored?[field.attribute]?.rawValue),
+                        "values": .count(field.valueCount), "example": .text(field.example),
+                    ])
+                }),
+        ])
+    }
+}
