@@ -63,8 +63,11 @@ extension ConstraintDuplicates: CustomStringConvertible {
         let count =
             "\(keys) \(keys == 1 ? "key is" : "keys are") shared by \(objects) objects"
         let told = examples.map { example in
-            let values = example.values.map { "\($0)" }.joined(separator: ", ")
-            return "\(example.count) objects have \(values)"
+            let values = zip(properties, example.values).map { "\($0) = \($1)" }
+                .joined(separator: ", ")
+            var ids = example.objectIDs.map { "p\($0.reference)" }
+            if example.count > ids.count { ids.append("…") }
+            return "\(example.count) objects have \(values): \(ids.joined(separator: ", "))"
         }
         return StoreError(
             .constraintConflict, count,

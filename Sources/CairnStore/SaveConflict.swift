@@ -16,6 +16,8 @@ public struct VersionConflict: Sendable {
     public var id: ObjectID
     /// Its entity, as an index of the schema.
     public var entity: Int
+    /// The entity's name.
+    public var entityName: String
     /// The row the changes were made against; nil if it was never read.
     public var base: Row?
     /// The row as it is stored now; nil if it was deleted.
@@ -24,9 +26,12 @@ public struct VersionConflict: Sendable {
     public var isDeletion: Bool
 
     /// Describes a conflict.
-    public init(id: ObjectID, entity: Int, base: Row?, stored: Row?, isDeletion: Bool) {
+    public init(
+        id: ObjectID, entity: Int, entityName: String, base: Row?, stored: Row?, isDeletion: Bool
+    ) {
         self.id = id
         self.entity = entity
+        self.entityName = entityName
         self.base = base
         self.stored = stored
         self.isDeletion = isDeletion
@@ -35,8 +40,10 @@ public struct VersionConflict: Sendable {
 
 /// A uniqueness constraint that would be violated.
 public struct ConstraintViolation: Sendable {
-    /// The entity that declares the constraint.
+    /// The entity that declares the constraint, as an index of the schema.
     public var entity: Int
+    /// The entity's name.
+    public var entityName: String
     /// The names of the constraint's properties.
     public var constraint: [String]
     /// The values that are not unique.
@@ -51,10 +58,11 @@ public struct ConstraintViolation: Sendable {
 
     /// Describes a conflict.
     public init(
-        entity: Int, constraint: [String], values: [Value], stored: Row?, objects: [ObjectID],
-        options: UniquenessRule? = nil
+        entity: Int, entityName: String, constraint: [String], values: [Value], stored: Row?,
+        objects: [ObjectID], options: UniquenessRule? = nil
     ) {
         self.entity = entity
+        self.entityName = entityName
         self.constraint = constraint
         self.values = values
         self.stored = stored

@@ -97,13 +97,11 @@ extension StoreError {
 
     /// Everything that is known, values of objects included: not for logs that others read.
     ///
-    /// The first line is that of ``description``; what there is to say of it follows, a line each.
+    /// The first line is the first of ``description``; what there is to say of it follows, a line each.
     public var fullDescription: String { lines.joined(separator: "\n") }
 
     private var lines: [String] {
-        var single = self
-        single.details = []
-        var lines = [single.description]
+        var lines = [headline]
         func add(_ name: String, _ text: String?) {
             if let text { lines.append("  \(name): \(text)") }
         }
@@ -111,7 +109,7 @@ extension StoreError {
         add("value", context.value.map { "\($0)" })
         add("predicate", context.predicate.map { "\($0)" })
         add("detail", context.detail)
-        for conflict in conflicts { lines += conflict.lines.map { "  \($0)" } }
+        for conflict in conflicts { lines.append("  \(conflict.text(withValues: true))") }
         if let cause {
             add("cause", (cause as? StoreError)?.fullDescription ?? "\(cause)")
         }
@@ -121,21 +119,29 @@ extension StoreError {
 }
 
 extension SaveConflict {
-    /// Who is in conflict over what.
-    fileprivate var lines: [String] {
+    /// Who is in conflict over what, in one line.
+    ///
+    /// - Parameter withValues: whether the values that are not unique stand in it, which no log should have.
+    package func text(withValues: Bool) -> String {
         switch self {
         case .version(let conflict):
             let read = conflict.base.map { "\($0.version)" } ?? "none"
             let stored = conflict.stored.map { "\($0.version)" } ?? "none"
             let what = conflict.isDeletion ? "was to be deleted" : "was to be changed"
-            return ["\(conflict.id) \(what): read with version \(read), stored is \(stored)"]
+            return "\(conflict.entityName) \(conflict.id) \(what): "
+                + "read with version \(read), stored is \(stored)"
         case .constraint(let violation):
-            let pairs = zip(violation.constraint, violation.values).map { "\($0) = \($1)" }
+            let key =
+                withValues
+                ? zip(violation.constraint, violation.values)
+                    .map { "\($0) = \($1)" }
+                : violation.constraint
             let objects = violation.objects.map { "\($0)" }.joined(separator: ", ")
             let stored = violation.stored.map { "; stored as \($0.id)" } ?? ""
             let remarks = violation.options?.remarks ?? []
             let options = remarks.isEmpty ? "" : " (\(remarks.joined(separator: ", ")))"
-            return ["\(pairs.joined(separator: ", "))\(options) of \(objects)\(stored)"]
+            let what = "\(violation.entityName), \(key.joined(separator: ", "))\(options)"
+            return "\(what): \(objects)\(stored)"
         }
     }
 }

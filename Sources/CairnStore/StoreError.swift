@@ -68,6 +68,9 @@ public struct StoreError: Error, Sendable {
         public static let readOnly = Code(rawValue: 134_030)
         /// Of several stores some were written and others not, or no store takes an object; see `StoreError.details`.
         public static let incompleteSave = Code(rawValue: 134_040)
+        /// A save met conflicts that nobody has resolved; see `StoreError.conflicts`. A store of one's own may throw it instead of
+        /// giving back ``SaveOutcome/conflicts(_:)``: the context's merge policy is asked then.
+        public static let saveConflicts = Code(rawValue: 134_050)
         /// Reading or writing failed in the operating system.
         public static let inputOutput = Code(rawValue: 134_070)
         /// The disk is full, or a quota is used up. Nothing was changed; writing works again once there is room.
@@ -178,7 +181,7 @@ public struct StoreError: Error, Sendable {
     public var context: Context
     /// The single errors of `.multiple`.
     public var details: [StoreError]
-    /// The conflicts of a save that failed with `.mergeConflict` or `.constraintConflict`.
+    /// The conflicts of a save that failed with `.mergeConflict`, `.constraintConflict` or `.saveConflicts`.
     public var conflicts: [SaveConflict]
     /// The error of somebody else that led to this one.
     public var cause: (any Error)?
@@ -207,8 +210,21 @@ extension StoreError {
 }
 
 extension StoreError: CustomStringConvertible {
-    /// The sentence with its place, and those of ``details``. No value of an object stands in it: it may be logged.
+    /// The sentence with its place, the first ten of ``conflicts``, and the sentences of ``details``. No value of an object
+    /// stands in it, so it may be logged: ``fullDescription`` has those too.
     public var description: String {
+        var lines = conflicts.prefix(Self.shownConflicts).map { $0.text(withValues: false) }
+        if conflicts.count > lines.count {
+            lines.append("and \(conflicts.count - lines.count) more")
+        }
+        lines += details.map { "\($0)" }
+        return ([headline] + lines).joined(separator: "\n  ")
+    }
+
+    private static let shownConflicts = 10
+
+    /// The sentence with its place.
+    var headline: String {
         var places: [String] = []
         if let entity = context.entity {
             places.append(context.key.map { "\(entity).\($0)" } ?? entity)
@@ -220,7 +236,6 @@ extension StoreError: CustomStringConvertible {
         if let segment = context.segment { places.append("segment \(segment)") }
         if let offset = context.offset { places.append("offset \(offset)") }
         let place = places.isEmpty ? "" : places.joined(separator: ", ") + ": "
-        let more = details.map { "\n  \($0)" }.joined()
-        return "\(place)\(message) (\(code))\(more)"
+        return "\(place)\(message) (\(code))"
     }
 }

@@ -63,6 +63,7 @@ struct Failure: Error {
         case let error as PredicateFormatError:
             self.init("the condition: \(error.explanation)", code: .usage)
         case let error as FieldMapping.Problem: self.init("--map: \(error)", code: .usage)
+        case let error as FieldTypes.Problem: self.init("--type: \(error)", code: .usage)
         default: return nil
         }
     }
@@ -130,9 +131,11 @@ struct Failure: Error {
             places.append(key)
         }
         // A script gets them all; a person has seen enough.
-        var more = error.details.prefix(shownDetails).map { "\n  \(text($0))" }.joined()
-        if error.details.count > shownDetails {
-            more += "\n  and \(PlainText.number(error.details.count - shownDetails)) more"
+        let parts =
+            error.conflicts.map { $0.text(withValues: true) } + error.details.map { text($0) }
+        var more = parts.prefix(shownDetails).map { "\n  \($0)" }.joined()
+        if parts.count > shownDetails {
+            more += "\n  and \(PlainText.number(parts.count - shownDetails)) more"
         }
         // Whoever asks has the store before them.
         return (places + [context.detail ?? error.message]).joined(separator: ": ") + more

@@ -70,7 +70,7 @@ public class Part: ManagedObject {
     @Attribute(.externalStorage) public var sizes: [String: [Int]]
     // Transformable (transformer CairnJSON): its bytes. A Codable type in their place is stored as
     // JSON, any other by @Attribute(.transformable(by:)).
-    // The model has a default for it, <2 bytes>.
+    // The model has a default for it, W10=.
     public var words: Data?
     @Attribute(hashModifier: "b") public var box: PartBox
     // Transient, and of no type: it lives in the object, which notices no change of it.

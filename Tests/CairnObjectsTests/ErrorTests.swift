@@ -267,6 +267,10 @@ struct ErrorTests {
         #expect(Set(double.affectedObjectIDs) == Set(ids + [new.objectID]))
         #expect(double.fullDescription.contains(#"text = "c""#))
         #expect(!double.description.contains(#""c""#))
+        // What is printed names the constraint and the objects with their entities.
+        for words in ["Offer, text: ", "\(new.objectID)", "\(ids[0])"] {
+            #expect(double.description.contains(words), "\(double)")
+        }
     }
 
     @Test("A cause is told in full only")

@@ -106,7 +106,8 @@ struct LifecycleTests {
     func validation(_ backend: Backend) throws {
         let context = try stack(backend).context()
         Witness(context: context).refuses = true
-        #expect(throws: Witness.Refusal.self) { try context.save() }
+        let error = try #require(storeError { try context.save() })
+        #expect(error.code == .validation && error.cause is Witness.Refusal)
     }
 
     @Test("Awaking from a fetch may set values, which are no edits", arguments: Backend.allCases)

@@ -45,6 +45,16 @@ struct BadQueryTests {
         #expect(failed.errors.contains(key), "\(failed.errors)")
     }
 
+    @Test("A function that there is none of is named, with the one that may be meant")
+    func unknownFunctions() throws {
+        let work = try filled()
+        let failed = cairn("query", work.store, "Thing", "--columns", "avg:(size)")
+        #expect(failed.code != 0)
+        #expect(failed.errors.contains("there is average:"), "\(failed.errors)")
+        let condition = cairn("query", work.store, "Thing", "--where", "len:(code) > 1")
+        #expect(condition.errors.contains("there is length:"), "\(condition.errors)")
+    }
+
     @Test("A condition that is nested too deep, or very long, is refused")
     func deep() throws {
         let work = try filled()

@@ -470,7 +470,7 @@ final class BatchUpdater {
                     entity: catalog.entities[entity].name,
                     key: definition.names.joined(separator: ", ")))
             error.context.detail =
-                "\(value) is \(identity.id(UInt64(rival), entity: catalog.schemaEntity(entity))), too"
+                "\(value) belongs to \(identity.id(UInt64(rival), entity: catalog.schemaEntity(entity))), too"
                 + (definition.isPlain ? "" : " (\(definition.words))")
             refuse(error, suspect.number, entity)
         }

@@ -162,6 +162,13 @@ package final class Catalog: Sendable {
             words = names.joined(separator: ", ") + remarks
             plan = "unique index (\(words))"
         }
+
+        /// A key as people say it: `code = "LHR", terminal = 4`.
+        ///
+        /// - Parameter value: gives the value of a column.
+        func text(_ value: (Int) -> Value) -> String {
+            zip(names, columns).map { "\($0) = \(value($1))" }.joined(separator: ", ")
+        }
     }
 
     /// A to-one column's inverse table.

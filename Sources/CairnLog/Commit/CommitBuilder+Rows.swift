@@ -225,14 +225,11 @@ extension CommitBuilder {
         if case .objectID(let id) = value { UInt32(exactly: id.reference) } else { nil }
     }
 
-    /// The key of an object as people say it.
-    mutating func keyText(of number: UInt32, entity: Int, unique: Int? = nil) throws(StoreError)
-        -> String
+    /// The key of an object as people say it; its URI's last part if it is not stored yet.
+    mutating func keyText(of number: UInt32, entity: Int, unique: Int) throws(StoreError) -> String
     {
-        guard let row = try storedRow(entity: entity, number: number),
-            let unique = unique ?? catalog.entities[entity].uniques.first
-        else { return "p\(number)" }
-        return catalog.uniques[unique].columns.map { "\(row.values[$0])" }.joined(separator: ", ")
+        guard let row = try storedRow(entity: entity, number: number) else { return "p\(number)" }
+        return catalog.uniques[unique].text { row.values[$0] }
     }
 }
 

@@ -55,7 +55,9 @@ struct FetchRunner {
         guard state.catalog.schema.entities.indices.contains(fetch.entity) else {
             throw StoreError(.invalidRequest, "the model has no entity \(fetch.entity)")
         }
-        let fetch = try fetch.bound(to: state, engine.identity)
+        var fetch = try fetch.bound(to: state, engine.identity)
+        // Whoever looks for candidates walks it; what is too deep even so the compiler refuses.
+        fetch.predicate = fetch.predicate.map { (try? $0.walkable()) ?? $0 }
         self.fetch = fetch
         keys = isAnswered ? nil : Self.keys(fetch, state.catalog)
         // A list of keys is asked of the index alone: thousands of them cost more to compile than to look up.

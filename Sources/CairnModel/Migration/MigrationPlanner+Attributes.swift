@@ -67,10 +67,16 @@ extension MigrationPlanner {
         let words = "added\(whose): \(Self.words(column.attribute ?? attribute))"
         if attribute.derivationExpression != nil { return .yes(words, .columnPass) }
         if !column.isOptional, column.defaultValue.isNull {
-            return .no(words, "it is required, and without a default objects have no value for it")
+            return .no(words, "it is required, and stored objects have no value for it\(cure)")
         }
         return .yes(words, .metadata)
     }
+
+    /// What can be done where an attribute is required that objects may have no value for. The model does not know of a default
+    /// that a class computes.
+    private static let cure =
+        ": make it optional, give it a constant default (a computed one, as UUID(), is for new objects alone), "
+        + "or fill it by a mapping or a stage of a migration"
 
     /// An attribute in a few words.
     static func words(_ attribute: AttributeDescription) -> String {
@@ -220,7 +226,7 @@ extension MigrationPlanner {
                 if isDerived {
                     .yes("required now", .metadata)
                 } else if after.defaultValue.isNull {
-                    .no("required now", "without a default objects may have no value for it")
+                    .no("required now", "stored objects may have no value for it\(Self.cure)")
                 } else {
                     .yes("required now: nil becomes the default \(after.defaultValue)", .metadata)
                 }

@@ -92,6 +92,15 @@ extension ExpressionNode {
             }
         }
 
+        /// The function that was meant by a name that there is none of: the one that begins as it does for longest, by two
+        /// letters at least, as `average:` for `avg:`.
+        static func similar(to name: String) -> Function? {
+            func shared(_ function: Function) -> Int {
+                zip(function.rawValue.lowercased(), name.lowercased()).prefix { $0 == $1 }.count
+            }
+            return allCases.filter { shared($0) > 1 }.max { shared($0) < shared($1) }
+        }
+
         /// The sign between its two arguments, and how tightly it binds: more is tighter.
         var sign: (text: String, precedence: Int)? {
             switch self {

@@ -243,7 +243,11 @@ extension PredicateParser {
         default: break
         }
         guard let function = ExpressionNode.Function(name: name, argumentCount: arguments.count)
-        else { throw error("there is no function \(name)", at: start) }
+        else {
+            let similar = ExpressionNode.Function.similar(to: name)
+            let hint = similar.map { "; there is \($0.rawValue)" } ?? ""
+            throw error("there is no function \(name)\(hint)", at: start)
+        }
         guard function.arity.contains(arguments.count) else {
             let needed = function.arity.lowerBound
             throw error(

@@ -77,7 +77,7 @@ extension PersistentStoreCoordinator {
                 // was only moved is likelier.
                 let saved = try writing(to: part.store, isSame: known != nil && index == 0) {
                     store throws(StoreError) in
-                    try store.save(part.request)
+                    try store.saving(part.request)
                 }
                 switch saved {
                 case .saved(let result):
@@ -122,8 +122,10 @@ extension PersistentStoreCoordinator {
             if row?.version == object.version || isUnchanged(row, since: object.base) { continue }
             guard known.insert(object.id).inserted else { continue }
             let conflict = VersionConflict(
-                id: object.id, entity: object.entity, base: object.isDeletion ? nil : object.base,
-                stored: row, isDeletion: object.isDeletion)
+                id: object.id, entity: object.entity,
+                entityName: schema.entities[object.entity].name,
+                base: object.isDeletion ? nil : object.base, stored: row,
+                isDeletion: object.isDeletion)
             conflicts.append(moved(.version(conflict), part))
         }
         return conflicts

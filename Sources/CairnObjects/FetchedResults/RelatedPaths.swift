@@ -116,7 +116,7 @@ struct RelatedPaths {
         if let section { add(section, entity) }
         if let predicate = terms.predicate {
             var paths = PredicatePaths()
-            paths.add(predicate)
+            paths.add((try? predicate.walkable()) ?? predicate)
             isUnknown = paths.isUnknown
             for path in paths.paths { add(path, entity) }
         }

@@ -95,7 +95,7 @@ extension BatchUpdateRequest {
             ?? StoreError(
                 .invalidRequest, message,
                 context: .init(
-                    entity: entityName, key: TypedEntity.of(T.self).key(of: path) ?? "\(path)"))
+                    entity: entityName, key: TypedEntity.of(T.self).key(of: path) ?? path.words))
         return request
     }
 }

@@ -16,11 +16,12 @@ extension SortKey {
     /// request with another path throws `StoreError` with `.invalidRequest` when it is executed: write such a key as text,
     /// `SortKey("maker.address.city")`.
     public init<T: PersistentEntity>(
-        _ path: PartialKeyPath<T>, ascending: Bool = true, comparison: Comparison = .binary
+        _ path: PartialKeyPath<T>, ascending: Bool = true, comparison: Comparison = .binary,
+        nulls: NullsPosition? = nil
     ) {
         self.init(
             TypedEntity.of(T.self).keyOrStandIn(of: path), ascending: ascending,
-            comparison: comparison)
+            comparison: comparison, nulls: nulls)
     }
 }
 
@@ -40,7 +41,7 @@ extension PredicateNode {
     ) -> PredicateNode {
         let entity = TypedEntity.of(T.self)
         guard let value = Value(typed: value) else {
-            let name = entity.key(of: path) ?? "\(path)"
+            let name = entity.key(of: path) ?? path.words
             return compare(
                 KeyStandIn.key(
                     because:
@@ -57,8 +58,17 @@ extension TypedEntity {
         key(of: path)
             ?? KeyStandIn.key(
                 because:
-                    "\(path) leads from \(name) to no stored property, or in a way that cannot be followed: write the key as text"
+                    "\(path.words) leads from \(name) to no stored property, or in a way that cannot be followed: write the key as text"
             )
+    }
+}
+
+extension AnyKeyPath {
+    /// The path as a message says it. Of a computed property it has but an address, which says nothing to anybody.
+    var words: String {
+        let text = "\(self)"
+        guard text.contains("0x") else { return text }
+        return "a computed property of type \(type(of: self).valueType)"
     }
 }
 

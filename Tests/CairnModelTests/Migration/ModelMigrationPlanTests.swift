@@ -80,7 +80,7 @@ struct ModelMigrationPlanTests {
                 .init("rank", .integer16, optional: false, default: .integer(3)))
         },
         Case(
-            "Tag.rank: attribute added: integer16, required (no: it is required, and without a default objects have no value for it)",
+            "Tag.rank: attribute added: integer16, required (no: it is required, and stored objects have no value for it: make it optional, give it a constant default (a computed one, as UUID(), is for new objects alone), or fill it by a mapping or a stage of a migration)",
             .mapping
         ) { $0["Tag"]?.attributes.append(.init("rank", .integer16, optional: false)) },
         Case("Tag.size: attribute added: integer64, derived from things.@count", .columnPass) {
@@ -112,7 +112,7 @@ struct ModelMigrationPlanTests {
             $0["Thing"]?.attributes[1].isOptional = true
         },
         Case(
-            "Tag.name: attribute required now (no: without a default objects may have no value for it)",
+            "Tag.name: attribute required now (no: stored objects may have no value for it: make it optional, give it a constant default (a computed one, as UUID(), is for new objects alone), or fill it by a mapping or a stage of a migration)",
             .mapping
         ) { $0["Tag"]?.attributes[0].isOptional = false },
         Case("Thing.code: attribute the default of new objects is 7 now", .metadata) {

@@ -171,6 +171,13 @@ struct DeduplicationTests {
         request.predicate = .compare("visits", .equal, .integer(1))
         #expect(try stack.context().execute(request).groups.isEmpty)
         request.includesSubentities = true
+        // A person has no badge to keep.
+        let refused = storeError { _ = try stack.context().execute(request) }
+        #expect(refused?.code == .constraintConflict && refused?.context.key == "badge")
+        #expect(try names(stack) == ["a", "b", "c"])
+        let context = stack.context()
+        try context.all("Worker").forEach { $0["badge"] = nil }
+        try context.save()
         #expect(try stack.context().execute(request).deletedCount == 1)
         #expect(try names(stack) == ["b", "c"])
     }

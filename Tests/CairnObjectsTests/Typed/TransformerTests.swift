@@ -106,7 +106,7 @@ struct TransformerTests {
         try context.save()
         #expect(pencil.paint?.green == 8)
         pencil.paint = Paint(red: 0, green: 1, blue: 1)
-        #expect(throws: BadPaint.self) { try context.save() }
+        #expect(storeError { try context.save() }?.cause is BadPaint)
     }
 
     @Test(
