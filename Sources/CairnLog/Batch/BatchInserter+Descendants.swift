@@ -17,10 +17,10 @@ extension BatchInserter {
             refuseLoss(
                 of: property, row, room.probes.constraints[constraint].index, number, stored,
                 &builder)
-            result.skippedCount += 1
-            note(.skipped, nil)
-            return
+            return skipRow()
         }
+        // That what only the row's entity has is nil is so of the object in any case.
+        for column in entity.columns.indices.dropFirst(shared.count) { links?.drop(row, column) }
         if let restating, restating.leftOut.contains(number) { return leaveOut() }
         guard let old = try builder.storedRow(entity: stored, number: number) else { return }
         if room.merges {

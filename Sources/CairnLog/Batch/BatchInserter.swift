@@ -409,6 +409,11 @@ struct BatchInserter: ~Copyable {
                 row: firstRow + row, unique, number, key,
                 "an object with this key is stored already", &builder)
         }
+        skipRow()
+    }
+
+    /// Leaves a row out: what it says of relationships is for nobody.
+    mutating func skipRow() {
         lastNumber = 0
         result.skippedCount += 1
         note(.skipped, nil)
@@ -666,9 +671,7 @@ struct BatchInserter: ~Copyable {
             if keylessRows.count < 100 { keylessRows.append(firstRow + row) }
             return true
         case .skip:
-            lastNumber = 0
-            result.skippedCount += 1
-            note(.skipped, nil)
+            skipRow()
             return true
         }
     }

@@ -209,4 +209,76 @@ struct BatchTargetsTests {
         #expect(try store.check().findings.isEmpty)
         try store.close()
     }
+
+    /// Animals with one key. A cat has something else where a dog has its collar.
+    private static func animals() throws -> LogStore {
+        let animal = EntityDescription(
+            "Animal", attributes: [.init("tag", .string), .init("name", .string)],
+            uniquenessConstraints: [["tag"]])
+        var cat = EntityDescription("Cat", attributes: [.init("lives", .integer16)])
+        cat.superentityName = "Animal"
+        var dog = EntityDescription("Dog")
+        dog.superentityName = "Animal"
+        dog.relationships = [
+            RelationshipDescription("collar", to: "Collar", inverse: "dog"),
+            RelationshipDescription("kennel", to: "Kennel", inverse: "dogs"),
+            RelationshipDescription("bones", to: "Bone", toMany: true, inverse: "dog"),
+        ]
+        var collar = EntityDescription(
+            "Collar", attributes: [.init("name", .string)], uniquenessConstraints: [["name"]])
+        collar.relationships = [RelationshipDescription("dog", to: "Dog", inverse: "collar")]
+        var kennel = EntityDescription(
+            "Kennel", attributes: [.init("name", .string)], uniquenessConstraints: [["name"]])
+        kennel.relationships = [
+            RelationshipDescription("dogs", to: "Dog", toMany: true, inverse: "kennel")
+        ]
+        var bone = EntityDescription(
+            "Bone", attributes: [.init("name", .string)], uniquenessConstraints: [["name"]])
+        bone.relationships = [RelationshipDescription("dog", to: "Dog", inverse: "bones")]
+        let store = try LogStore.open(
+            at: "/store",
+            schema: try Schema(
+                ManagedObjectModel(entities: [animal, cat, dog, collar, kennel, bone])),
+            options: SampleStore.options(on: MemoryFileSystem(), durability: .relaxed))
+        try put(store, "Cat", [["tag": "2", "name": "Tom", "lives": 9]])
+        return store
+    }
+
+    @Test(
+        "A row that cannot be merged into an object of another entity is refused, whoever its targets are",
+        arguments: ["collar", "kennel", "bones"])
+    func targetsOfRefused(key: String) throws {
+        let store = try Self.animals()
+        let name = key == "bones" ? "Bone" : key.capitalized
+        try Self.put(store, name, [["name": "there"]])
+        // One that is there, and one that nobody has.
+        for target in ["there", "nowhere"] {
+            let value: Any = key == "bones" ? [target] : target
+            let error = Self.error { try Self.put(store, "Dog", [["tag": "2", key: value]]) }
+            #expect(error?.code == .constraintConflict)
+            let single = error?.details.first
+            #expect(single?.context.key == key && single?.context.row == 0, "\(target)")
+        }
+        #expect(try Self.count(store, "Cat", "name == 'Tom' AND lives == 9") == 1)
+        #expect(try Self.count(store, "Dog", "TRUEPREDICATE") == 0)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
+    @Test("A row that leads nowhere takes nothing from an object of another entity")
+    func leadingNowhere() throws {
+        let store = try Self.animals()
+        let result = try Self.put(
+            store, "Dog",
+            [
+                [
+                    "tag": "2", "name": "Rex", "collar": NSNull(), "kennel": NSNull(),
+                    "bones": [String](),
+                ]
+            ])
+        #expect(result.updatedCount == 1 && result.insertedCount == 0)
+        #expect(try Self.count(store, "Cat", "name == 'Rex' AND lives == 9") == 1)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
 }
