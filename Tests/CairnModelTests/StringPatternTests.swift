@@ -63,8 +63,9 @@ struct StringPatternTests {
             ("[\\w-]+", "a-b", true), ("[a\\-b]+", "a-b", true), ("[a-]+", "a-", true),
             ("[]a]+", "]a", true), ("[^]a]", "]", false), ("[a-c&&[^b]]+", "ac", true),
             ("[a-c&&[^b]]", "b", false), ("[a-c--b]", "b", false), ("[a-c~~b-d]", "d", true),
-            ("[a-c~~b-d]", "b", false), ("[[:alpha:]]+", "aé", true), ("[[:digit:]a]", "5", true),
-            ("\\p{Lu}\\P{Lu}", "Aa", true), ("\\pL+", "aé", true),
+            ("[a-c~~b-d]", "b", false), ("[a-c~~b-d~~c]", "c", true),
+            ("[a-c~~b-d--d&&a-z]", "d", false), ("[[:alpha:]]+", "aé", true),
+            ("[[:digit:]a]", "5", true), ("\\p{Lu}\\P{Lu}", "Aa", true), ("\\pL+", "aé", true),
             ("\\p{Script=Greek}+", "αβγ", true), ("\\p{Greek}", "a", false),
             ("[^\\p{L}]", "1", true),
             ("\\x41\\x{42}\\u0043\\U00000044", "ABCD", true), ("\\0101", "A", true),
@@ -84,6 +85,7 @@ struct StringPatternTests {
             ("^(?=.*[A-Z])(?=.*\\d).{8,}$", "abcdefg1", false), ("(?!foo).*", "foob", false),
             ("(?!foo).*", "fob", true), (".*(?<=a)b", "xab", true), (".*(?<=a)b", "xbb", false),
             (".*(?<!a)b", "xbb", true), ("(?=a(?=b(?<=ab)))ab", "ab", true),
+            ("(?:(?!ab).){0,200}c", "bbac", true), ("(?:(?!ab).){0,200}c", "babc", false),
             ("(?i)ABC", "abc", true), ("a(?i)b(?-i)c", "aBc", true), ("a(?i)b(?-i)c", "aBC", false),
             ("(?i:a)b", "Ab", true), ("(?i:a)b", "AB", false), ("(?i)[b-d]+", "BCD", true),
             ("(?x) a b # c\n d", "abd", true), ("(?x)a\\ b", "a b", true),
@@ -121,11 +123,32 @@ struct StringPatternTests {
             ("a{4294967296}", "it has more than 20000 places"),
             (String(repeating: "(", count: 100_000), "groups are nested more than 200 deep"),
             (String(repeating: "[", count: 100_000), "brackets are nested more than 200 deep"),
+            (
+                "[a" + String(repeating: "&&a", count: 100_000) + "]",
+                "there are more than 200 operators in brackets (at character 603)"
+            ),
             (String(repeating: "(?=a)", count: 100), "it looks ahead or behind more than"),
         ])
     func refused(_ pattern: String, _ text: String) throws {
         let error = #expect(throws: PatternError.self) { _ = try StringPattern(pattern) }
         #expect(error?.description.contains(text) == true, "\(String(describing: error))")
+    }
+
+    @Test(
+        "Each operator between sets asks its sets once, and a set is kept once however often it is repeated"
+    )
+    func sets() throws {
+        for count in [1, 2, 199, 200] {
+            let source = "[a-c" + String(repeating: "~~b-d", count: count) + "]"
+            #expect(try matches(source, "a"))
+            #expect(try matches(source, "b") == (count % 2 == 0))
+            #expect(try matches(source, "d") == (count % 2 == 1))
+        }
+        let letters = (0..<5_000).compactMap { Unicode.Scalar(0x4E00 + UInt32($0)) }
+            .map { "\($0)" }.joined()
+        let parsed = try PatternParser.parse("[\(letters)]{4999}x[\(letters)]", ignoresCase: false)
+        #expect(parsed.sets.count == 2)
+        #expect(try PatternPrograms(parsed.node, sets: parsed.sets).sets.count == 4)
     }
 
     @Test("More states, classes and characters than there is room for change no answer")

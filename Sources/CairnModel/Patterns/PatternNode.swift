@@ -9,8 +9,8 @@
 indirect enum PatternNode: Sendable {
     /// Nothing at all.
     case empty
-    /// One character of a set.
-    case set(PatternSet)
+    /// One character of a set, by its number in the pattern.
+    case set(Int)
     /// One after the other.
     case sequence([PatternNode])
     /// One of them.
@@ -19,8 +19,9 @@ indirect enum PatternNode: Sendable {
     case repeated(PatternNode, least: Int, most: Int?)
     /// A condition on the place, which takes no character.
     case anchor(PatternAnchor, holds: Bool)
-    /// What must follow here, or stand before, or must not.
-    case look(PatternNode, ahead: Bool, holds: Bool)
+    /// What must follow here, or stand before, or must not. It is looked for once, however often the part around it is repeated:
+    /// its number says which one it is.
+    case look(PatternNode, ahead: Bool, holds: Bool, number: Int)
 
     /// Several parts, one after the other.
     static func all(_ parts: [PatternNode]) -> PatternNode {

@@ -12,7 +12,7 @@ extension PatternParser {
         case "B": return anchor(.wordBoundary, holds: false)
         case "X":
             place += 1
-            return .node(.set(.any))
+            return .node(node(of: .any))
         case "Q":
             place += 1
             return .literals(quoted())
@@ -24,7 +24,7 @@ extension PatternParser {
                 "the reference \\\(scalar) to a group", "write what it stands for", at: start)
         default: break
         }
-        if let set = try setEscape(start) { return .node(.set(set)) }
+        if let set = try setEscape(start) { return .node(node(of: set)) }
         return .literals([try scalarEscape(start)])
     }
 

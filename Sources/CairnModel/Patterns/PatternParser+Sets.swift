@@ -3,20 +3,27 @@
 extension PatternParser {
     /// The set from behind its bracket on.
     mutating func set(_ start: Int, depth: Int = 0) throws(PatternError) -> PatternSet {
-        if depth > 200 { throw error("brackets are nested more than 200 deep", at: start) }
+        if depth > Self.deepest {
+            throw error("brackets are nested more than \(Self.deepest) deep", at: start)
+        }
         if peek() == ":", let known = try namedSet(start) { return known }
         let isInverse = take("^")
         var set = try members(start, depth, isFirst: true)
         while true {
+            let place = self.place
             if take("&&") {
                 set = .intersection(set, try members(start, depth))
             } else if take("--") {
                 set = .difference(set, try members(start, depth))
             } else if take("~~") {
-                let other = try members(start, depth)
-                set = .difference(.union([set, other]), .intersection(set, other))
+                set = .symmetricDifference(set, try members(start, depth))
             } else {
                 break
+            }
+            // Each is a level of the tree of the set.
+            setOperators += 1
+            if setOperators > Self.deepest {
+                throw error("there are more than \(Self.deepest) operators in brackets", at: place)
             }
         }
         if !take("]") { throw error("expected ']'") }

@@ -4,7 +4,9 @@
 //      characters, so that a letter and its accent, or `\r\n`, are one.
 //   2. What cannot be answered in a time that is bounded by the lengths of text and pattern is refused by name: references
 //      to groups, recursion, and groups that give nothing back. Of the last, `[a-z]++` of a single set can.
-//   3. Groups may be nested 200 deep: whoever reads a tree calls itself for each level.
+//   3. Groups and brackets may be nested 200 deep, and there may be as many operators between sets: whoever reads a tree calls
+//      itself for each level.
+//   4. Sets are numbered, equal ones once: a part that is repeated often names them each time, and they may be long.
 //
 // Threads: one parser lives in one call.
 
@@ -32,25 +34,49 @@ struct PatternParser {
     var place = 0
     var flags: Flags
     private var depth = 0
+    /// The operators between sets so far.
+    var setOperators = 0
+    /// The sets by their numbers.
+    private(set) var sets: [PatternSet] = []
+    private var known: [PatternSet: Int] = [:]
+    /// How often it is looked ahead or behind.
+    private var looks = 0
 
-    private static let deepest = 200
+    static let deepest = 200
     /// What is repeated more often has no end, as far as anybody can tell.
     static let most = 1_000_000
 
-    /// The tree of a pattern.
+    /// The tree of a pattern, and the sets that it names.
     ///
     /// - Throws: `PatternError` with the place.
-    static func parse(_ text: String, ignoresCase: Bool) throws(PatternError) -> PatternNode {
+    static func parse(_ text: String, ignoresCase: Bool) throws(PatternError)
+        -> (node: PatternNode, sets: [PatternSet])
+    {
         var parser = PatternParser(
             scalars: Array(text.unicodeScalars), flags: Flags(ignoresCase: ignoresCase))
         let node = try parser.choice()
         if !parser.isAtEnd { throw parser.error("a ')' without its '('") }
-        return node
+        return (node, parser.sets)
     }
 
     private init(scalars: [Unicode.Scalar], flags: Flags) {
         self.scalars = scalars
         self.flags = flags
+    }
+
+    // MARK: Parts with numbers
+
+    /// One character of a set.
+    mutating func node(of set: PatternSet) -> PatternNode {
+        if let number = known[set] { return .set(number) }
+        known[set] = sets.count
+        sets.append(set)
+        return .set(sets.count - 1)
+    }
+
+    private mutating func look(for node: PatternNode, ahead: Bool, holds: Bool) -> PatternNode {
+        defer { looks += 1 }
+        return .look(node, ahead: ahead, holds: holds, number: looks)
     }
 
     // MARK: Signs
@@ -93,7 +119,7 @@ struct PatternParser {
         func flush() {
             for character in String(String.UnicodeScalarView(literals)) {
                 parts.append(
-                    .set(PatternSet(character, ignoresCase: literalFlags.ignoresCase)))
+                    node(of: PatternSet(character, ignoresCase: literalFlags.ignoresCase)))
             }
             literals.removeAll()
         }
@@ -184,7 +210,7 @@ struct PatternParser {
             throw unbounded(
                 "a possessive repetition", "leave its '+' out, or repeat a single set", at: start)
         }
-        let none = PatternNode.look(part, ahead: true, holds: false)
+        let none = look(for: part, ahead: true, holds: false)
         guard let most else { return [.repeated(part, least: least, most: nil), none] }
         let all = PatternNode.repeated(part, least: most, most: most)
         guard least < most else { return [all] }
@@ -202,9 +228,11 @@ struct PatternParser {
         place += 1
         switch scalar {
         case "(": return try group(start).map { .node($0) }
-        case "[": return .node(.set(try set(start)))
+        case "[":
+            let set = try set(start)
+            return .node(node(of: set))
         case ".":
-            return .node(.set(flags.dotTakesNewlines ? .any : .inverse(.newline)))
+            return .node(node(of: flags.dotTakesNewlines ? .any : .inverse(.newline)))
         case "^":
             return .node(.anchor(flags.anchorsAreOfLines ? .lineStart : .start, holds: true))
         case "$":
@@ -262,7 +290,7 @@ struct PatternParser {
         let node = try choice()
         if !take(")") { throw error("expected ')'") }
         flags = outer
-        return .look(node, ahead: ahead, holds: holds)
+        return look(for: node, ahead: ahead, holds: holds)
     }
 
     private mutating func name(until end: String) throws(PatternError) {

@@ -42,32 +42,27 @@ struct PatternPrograms: Sendable {
 
     /// What is looked for, each only with those before it, and the whole at last.
     private(set) var programs: [PatternProgram] = []
-    private(set) var sets: [PatternSet] = []
+    let sets: [PatternSet]
     /// The conditions on places that any program asks for.
     private(set) var conditions: UInt64 = 0
-    private var known: [PatternSet: Int] = [:]
+    /// The set that asks for letters of words, and for line ends, by number.
+    let wordSet: Int
+    let newlineSet: Int
+    /// What is looked for, by its number in the pattern: the bit of it.
+    private var looks: [Int: UInt8] = [:]
     /// How many parts were built.
     private var work = 0
 
     /// - Throws: `PatternError` if it is too long.
-    init(_ node: PatternNode) throws(PatternError) {
+    init(_ node: PatternNode, sets: [PatternSet]) throws(PatternError) {
+        // What a place is like is asked of the characters beside it.
+        self.sets = sets + [.word, .newline]
+        wordSet = sets.count
+        newlineSet = sets.count + 1
         let whole = try program(of: node, isBackward: false, isFloating: false)
         programs.append(whole)
         for program in programs { conditions |= program.conditions }
-        // What a place is like is asked of the characters beside it.
-        for set in [PatternSet.word, .newline] { _ = number(of: set) }
     }
-
-    /// The number of a set.
-    private mutating func number(of set: PatternSet) -> Int {
-        if let number = known[set] { return number }
-        known[set] = sets.count
-        sets.append(set)
-        return sets.count - 1
-    }
-
-    /// The number of a set that is always there.
-    func numberKnown(of set: PatternSet) -> Int { known[set] ?? 0 }
 
     private mutating func program(of node: PatternNode, isBackward: Bool, isFloating: Bool)
         throws(PatternError) -> PatternProgram
@@ -86,7 +81,7 @@ struct PatternPrograms: Sendable {
         switch node {
         case .empty: return next
         case .set(let set):
-            return program.add(.take(set: number(of: set), next: next))
+            return program.add(.take(set: set, next: next))
         case .sequence(let parts):
             var next = next
             if program.isBackward {
@@ -107,21 +102,26 @@ struct PatternPrograms: Sendable {
         case .anchor(let anchor, let holds):
             program.conditions |= 1 << anchor.bit
             return program.add(.condition(bit: anchor.bit, holds: holds, next: next))
-        case .look(let part, let ahead, let holds):
-            let bit = try look(for: part, ahead: ahead)
+        case .look(let part, let ahead, let holds, let number):
+            let bit = try look(for: part, ahead: ahead, number)
             program.conditions |= 1 << bit
             return program.add(.condition(bit: bit, holds: holds, next: next))
         }
     }
 
-    private mutating func look(for part: PatternNode, ahead: Bool) throws(PatternError) -> UInt8 {
+    private mutating func look(for part: PatternNode, ahead: Bool, _ number: Int)
+        throws(PatternError) -> UInt8
+    {
+        if let bit = looks[number] { return bit }
         let program = try program(of: part, isBackward: ahead, isFloating: true)
         guard programs.count < Self.mostLooks else {
             throw PatternError(
                 message: "it looks ahead or behind more than \(Self.mostLooks) times", offset: nil)
         }
         programs.append(program)
-        return PatternAnchor.count + UInt8(programs.count - 1)
+        let bit = PatternAnchor.count + UInt8(programs.count - 1)
+        looks[number] = bit
+        return bit
     }
 
     private mutating func add(

@@ -31,8 +31,8 @@ struct PatternRun {
         sets = programs.sets
         let words = (sets.count + 63) / 64
         setWords = words
-        wordSet = programs.numberKnown(of: .word)
-        newlineSet = programs.numberKnown(of: .newline)
+        wordSet = programs.wordSet
+        newlineSet = programs.newlineSet
         conditions = programs.conditions
         var automata = programs.programs.map { PatternAutomaton($0, setWords: words, classes: 0) }
         whole = automata.removeLast()

@@ -37,6 +37,8 @@ indirect enum PatternSet: Sendable, Hashable {
     case intersection(PatternSet, PatternSet)
     /// What is in the first and not in the second.
     case difference(PatternSet, PatternSet)
+    /// What is in one of both and not in the other.
+    case symmetricDifference(PatternSet, PatternSet)
     /// What is not in it.
     case inverse(PatternSet)
 
@@ -69,6 +71,8 @@ indirect enum PatternSet: Sendable, Hashable {
             one.contains(character) && other.contains(character)
         case .difference(let one, let other):
             one.contains(character) && !other.contains(character)
+        case .symmetricDifference(let one, let other):
+            one.contains(character) != other.contains(character)
         case .inverse(let set): !set.contains(character)
         }
     }
