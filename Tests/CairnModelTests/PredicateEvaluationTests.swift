@@ -45,6 +45,9 @@ struct PredicateEvaluationTests {
         place.elements = [.init("lat", .double), .init("city", .string)]
         var note = AttributeDescription("note", .string)
         note.isTransient = true
+        var shown = AttributeDescription("shown", .composite)
+        shown.elements = [.init("text", .string)]
+        shown.isTransient = true
         var thing = EntityDescription(
             "Thing",
             attributes: [
@@ -52,6 +55,7 @@ struct PredicateEvaluationTests {
                 .init("big", .integer64), .init("price", .double), .init("exact", .decimal),
                 .init("small", .float), .init("flag", .boolean), .init("date", .date),
                 .init("uuid", .uuid), .init("blob", .transformable), place, note,
+                shown,
             ])
         thing.relationships = [
             .init("parent", to: "Thing", inverse: "children"),
@@ -278,6 +282,8 @@ struct PredicateEvaluationTests {
             ("parent == 'x'", "parent", "not an object id"), ("parent < nil", "parent", "no order"),
             ("SELF == 5", "SELF", "not an object id"), ("parent == name", "parent", "cannot be"),
             ("blob == 'x'", "blob", "not a transformable"), ("place == 'x'", "place", "composite"),
+            ("shown == nil", "shown", "transient and composite"),
+            ("parent.shown != nil", "shown", "transient and composite"),
             ("place.zip == 1", "place", "no such element"), ("count == $x", "$x", "no value"),
             ("count.@sum == 1", "count", "no collection"),
             ("children.@sum.name == 1", "name", "numbers"),

@@ -40,8 +40,9 @@ extension PredicateBinder {
     }
 
     private func elements(of path: String, _ entity: SchemaEntity) -> [String]? {
+        // One that is transient has none: nothing is known of its elements.
         if let columns = entity.compositeColumns(path) {
-            return columns.map { entity.columns[$0].name }
+            return columns.isEmpty ? nil : columns.map { entity.columns[$0].name }
         }
         guard let dot = path.firstIndex(of: "."),
             let index = entity.relationshipIndex(named: String(path[..<dot])),

@@ -152,14 +152,17 @@ extension PredicateBinder {
         }
         if let index = entity.attributeIndex(named: name) {
             let type = entity.attributes[index].description.type
+            let isTransient = entity.attributes[index].description.isTransient
+            if isTransient { try refuseTransient(name, of: entity) }
             if type == .composite {
+                let what =
+                    isTransient
+                    ? "transient and composite: a condition cannot ask for it"
+                    : "composite: name one of its elements, or compare it with nil"
                 throw PredicateFormatError(
                     isLast
-                        ? "\(name) of \(entity.name) is composite: name one of its elements, or compare it with nil"
+                        ? "\(name) of \(entity.name) is \(what)"
                         : "\(name) of \(entity.name) has no such element", key: name)
-            }
-            if entity.attributes[index].description.isTransient {
-                try refuseTransient(name, of: entity)
             }
             return .attribute(type)
         }
