@@ -28,6 +28,15 @@ package struct UnlikeObjects {
         case reference(entity: String, key: String)
     }
 
+    /// What ends the conflict.
+    package enum Advice: String {
+        case otherKey = "give one of them another key"
+        case otherKeyOrOverwriting =
+            "give one of them another key, or save with the overwrite policy"
+        case otherKeyOrStaying = "give one of them another key, or have another one stay"
+        case otherKeyOfRow = "give the row another key, or delete the object"
+    }
+
     private let given: Member
     private let kept: Member
     private let constraint: [String]
@@ -53,9 +62,7 @@ package struct UnlikeObjects {
     ///   - advice: what ends the conflict.
     ///   - row: the row of a batch.
     package func error(
-        _ loss: Loss,
-        advice: String = "give one of them another key, or save with the overwrite policy",
-        row: Int? = nil, conflicts: [SaveConflict] = []
+        _ loss: Loss, advice: Advice, row: Int? = nil, conflicts: [SaveConflict] = []
     ) -> StoreError {
         let names = constraint.joined(separator: ", ")
         let (key, reason) =
@@ -71,7 +78,7 @@ package struct UnlikeObjects {
         let pairs = zip(constraint, values).map { "\($0) = \($1)" }.joined(separator: ", ")
         return StoreError(
             .constraintConflict,
-            "an object of \(given.entity.name) and one of \(kept.entity.name) have the same \(names), and cannot become one, as \(reason): \(advice)",
+            "an object of \(given.entity.name) and one of \(kept.entity.name) have the same \(names), and cannot become one, as \(reason): \(advice.rawValue)",
             context: .init(
                 entity: given.entity.name, key: key.isEmpty ? nil : key, row: row,
                 objectID: given.id ?? kept.id,

@@ -109,8 +109,7 @@ extension BatchInserter {
                 constraint: definition.names,
                 values: values.map { values in definition.columns.map { values[$0] } } ?? []
             ).error(
-                .property(property), advice: "give the row another key, or delete the object",
-                row: firstRow + row))
+                .property(property), advice: .otherKeyOfRow, row: firstRow + row))
     }
 
     /// The value of a cell of an attribute or a relationship.

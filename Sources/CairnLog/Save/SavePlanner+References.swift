@@ -60,10 +60,7 @@ extension SavePlanner {
                 return isKept ? .objectID(id) : .null
             }
             guard isDestination(rows[index].entity, ofColumn: column, rows[row].entity) else {
-                guard let target = workingIndex(of: id), target != index else {
-                    throw wrongTarget(row, column)
-                }
-                throw lostReference(to: target, column, of: rows[row].entity)
+                throw lostReference(to: workingIndex(of: id) ?? index, row: row, column)
             }
             return .objectID(permanentID(of: index))
         }
@@ -81,10 +78,11 @@ extension SavePlanner {
         return .objectID(id)
     }
 
-    private func lostReference(to target: Int, _ column: Int, of entity: Int) -> StoreError {
-        let description = catalog.entities[entity]
-        return lostReference(
-            to: target, entity: description.name, key: description.columns[column].name)
+    /// The error of a row's reference that may not lead to its target, or to what that was merged into.
+    private func lostReference(to target: Int, row: Int, _ column: Int) -> StoreError {
+        let entity = catalog.entities[rows[row].entity]
+        return lostReference(to: target, entity: entity.name, key: entity.columns[column].name)
+            ?? wrongTarget(row, column)
     }
 
     private func wrongTarget(_ row: Int, _ column: Int) -> StoreError {
@@ -286,7 +284,7 @@ extension SavePlanner {
                         !isDestination(
                             rows[survivor].entity, ofColumn: reference.column, rows[other].entity)
                     {
-                        throw lostReference(to: index, reference.column, of: rows[other].entity)
+                        throw lostReference(to: index, row: other, reference.column)
                     }
                     rows[other].values[reference.column] = replacement
                     rows[other].assigned.insert(reference.column)
@@ -426,9 +424,11 @@ extension SavePlanner {
         else { return nil }
         let pairs = pairs(pair.entity)
         let owner = catalog.schema.entities[pairs.source]
-        throw lostReference(
+        let lost = lostReference(
             to: target, entity: owner.name,
             key: owner.relationships[pairs.sourceRelationship].description.name)
+        if let lost { throw lost }
+        return nil
     }
 
     /// The working row of a pair's end that was merged into an object which may not have the pair; nil if it is none.

@@ -24,11 +24,12 @@ extension SavePlanner {
         throw unlike(loser, survivor, unique, .property(entity.columns[column].name))
     }
 
-    /// The error of a reference that cannot lead to the object that its target was merged into.
+    /// The error of a reference that cannot lead to the object that its target was merged into; nil if it could not lead to the
+    /// target itself either.
     ///
     /// - Parameter target: the working row of its target.
     @inline(never)
-    func lostReference(to target: Int, entity: String, key: String) -> StoreError {
+    func lostReference(to target: Int, entity: String, key: String) -> StoreError? {
         var index = target
         while case .absorbed(let next) = rows[index].fate {
             if let unique = unlikeMerges[index] {
@@ -36,7 +37,7 @@ extension SavePlanner {
             }
             index = next
         }
-        preconditionFailure("only an object of another entity takes a place that it does not fit")
+        return nil
     }
 
     private func unlike(
@@ -51,12 +52,16 @@ extension SavePlanner {
             constraint: constraint.names, values: values,
             stored: isMet ? row(of: rows[survivor]) : nil, objects: objects.map { rows[$0].id },
             options: constraint.form.rule?.rule)
+        // The overwrite policy, too, merges one of two new objects into the other.
+        let areNew = rows[loser].kind == .inserted && rows[survivor].kind == .inserted
         func member(_ index: Int) -> UnlikeObjects.Member {
             UnlikeObjects.Member(rows[index].id, catalog.schema.entities[rows[index].entity])
         }
         return UnlikeObjects(
             given: member(loser), kept: member(survivor), constraint: constraint.names,
             values: values
-        ).error(loss, conflicts: [.constraint(violation)])
+        ).error(
+            loss, advice: areNew ? .otherKey : .otherKeyOrOverwriting,
+            conflicts: [.constraint(violation)])
     }
 }

@@ -24,7 +24,7 @@ extension Deduplicator {
                         kept: .init(winner.objectID, winner.entity), constraint: request.keys,
                         values: group.key
                     ).error(
-                        loss, advice: "give one of them another key, or have another one stay"))
+                        loss, advice: .otherKeyOrStaying))
             }
         }
         if count == 0 { return }

@@ -74,7 +74,9 @@ struct UnlikeTrial {
                 given: .init(object.objectID, object.entity),
                 kept: .init(survivor.objectID, survivor.entity), constraint: conflict.constraint,
                 values: conflict.values
-            ).error(loss, conflicts: conflicts.map { .constraint($0.conflict) })
+            ).error(
+                loss, advice: isFolded ? .otherKey : .otherKeyOrOverwriting,
+                conflicts: conflicts.map { .constraint($0.conflict) })
         }
         donors[survivor, default: []] += all
         gone.insert(loser)

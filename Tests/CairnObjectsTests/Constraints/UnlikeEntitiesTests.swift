@@ -225,9 +225,11 @@ struct UnlikeEntitiesTests {
             let cat = context.make("Cat", ["tag": "2"])
             let dog = context.make("Dog", ["tag": "2"])
             way.give(dog, context)
+            let error = storeError { try context.save() }
             expectRefusal(
-                storeError { try context.save() }, of: "Dog", by: "Cat",
-                [cat.objectID, dog.objectID], "\(policy.mergeType) \(type(of: policy)) \(way)")
+                error, of: "Dog", by: "Cat", [cat.objectID, dog.objectID],
+                "\(policy.mergeType) \(type(of: policy)) \(way)")
+            #expect(error?.message.contains("overwrite") == false, "it would not help")
             #expect(try Self.content(stack).isEmpty)
         }
     }
@@ -285,6 +287,42 @@ struct UnlikeEntitiesTests {
             context.make("Dog", ["tag": "2"])
             context.make("Dog", ["tag": "2", "trick": "roll"])
             #expect(storeError { try context.save() }?.code == .constraintConflict)
+            #expect(try Self.content(stack) == before)
+        }
+    }
+
+    @Test(
+        "A save that leads to an object of a wrong entity is refused, also if that object is merged"
+    )
+    func wrongTarget() throws {
+        let (stack, cat) = try Self.stack(.log)
+        let before = try Self.content(stack)
+        let store = stack.store
+        func inserted(_ number: UInt64, _ name: String, _ values: [String: Value]) throws
+            -> SaveRequest.Inserted
+        {
+            let entity = try #require(store.schema.entity(named: name))
+            let columns = entity.columns.indices.filter {
+                values[entity.columns[$0].name] != nil
+            }
+            return SaveRequest.Inserted(
+                id: ObjectID(
+                    temporary: number, hierarchy: store.identity.hierarchies[entity.index],
+                    context: store.identity.identifier),
+                entity: entity.index,
+                values: entity.columns.map { values[$0.name] ?? $0.defaultValue },
+                assigned: ColumnSet(columns))
+        }
+        for isNew in [true, false] {
+            var request = SaveRequest()
+            request.resolution = .policy(.mergeByPropertyObjectTrump)
+            // The new cat becomes the stored one. A kennel's guard is a dog.
+            let new = try inserted(1, "Cat", ["tag": .string("2")])
+            request.inserted = [
+                new, try inserted(2, "Kennel", ["guard": .objectID(isNew ? new.id : cat)]),
+            ]
+            let error = storeError { _ = try store.save(request) }
+            #expect(error?.code == .foreignObject && error?.context.key == "guard", "\(isNew)")
             #expect(try Self.content(stack) == before)
         }
     }
