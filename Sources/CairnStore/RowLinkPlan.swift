@@ -27,8 +27,8 @@ package struct RowLinkPlan {
     private let constraints: [SchemaConstraint]
     /// Whether there may be values beyond a key, for a target that is made.
     private let allowsMore: Bool
-    /// The constraint that was meant last, and by which names.
-    private var last: (names: Set<String>, constraint: SchemaConstraint)?
+    /// The names that stood beside each other last, and the constraint that is about just these; nil if there is more.
+    private var last: (names: Set<String>, constraint: SchemaConstraint?)?
 
     /// For a to-one relationship, by its column.
     package init(
@@ -78,11 +78,9 @@ package struct RowLinkPlan {
             return try key(constraint, [constraint.names[0]: value], row)
         case .keys(let values):
             let names = Set(values.keys)
-            if allowsMore, !constraints.contains(where: { Set($0.names) == names }) {
-                return try more(values, row)
-            }
             if last?.names != names {
-                guard let constraint = constraints.first(where: { Set($0.names) == names }) else {
+                let constraint = constraints.first { Set($0.names) == names }
+                guard constraint != nil || allowsMore else {
                     throw error(
                         names.isEmpty
                             ? "the target of the relationship is not named"
@@ -91,7 +89,7 @@ package struct RowLinkPlan {
                 }
                 last = (names, constraint)
             }
-            guard let constraint = last?.constraint else { return nil }
+            guard let constraint = last?.constraint else { return try more(values, row) }
             return try key(constraint, values, row)
         }
     }
