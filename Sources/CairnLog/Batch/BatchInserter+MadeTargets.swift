@@ -40,7 +40,8 @@ struct MadeTargets {
         let entity = plan.destination
         let name = Name(
             entity: entity.index, columns: constraint.columns,
-            key: constraint.columns.map { values[$0] })
+            // Both zeros are one key.
+            key: constraint.columns.map { values[$0].asGroupKey })
         guard known.insert(name).inserted else { return }
         if entity.isAbstract {
             throw plan.unmade(
@@ -119,6 +120,7 @@ extension BatchInserter {
             }
             builder.moveReferences(
                 entity: destination, number: number, from: nil, to: wanted[row].values)
+            try derivations?.stale.noteRow(entity: destination, number: number, &builder)
             if stored.tree == entity.tree, missing != nil { touched.insert(number) }
         }
         builder.insertedCount += numbers.count
@@ -184,10 +186,34 @@ extension BatchInserter {
         _ wanted: RowLinkPlan.Wanted?, _ plan: RowLinkPlan, _ row: Int,
         _ targets: inout MadeTargets, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        guard let wanted, case .key = wanted, try find(wanted, plan, row, &builder) == nil else {
-            return
+        guard let wanted, case .key(let constraint, let values) = wanted,
+            try find(wanted, plan, row, &builder) == nil
+        else { return }
+        for (column, name) in zip(constraint.columns, constraint.names) {
+            guard case .objectID(let id) = values[column] else { continue }
+            if let reason = reasonAgainst(id, plan.destination, column, builder) {
+                throw plan.unmade(wanted, row: row, "\(name) \(reason)")
+            }
         }
         try targets.add(wanted, plan, row: row)
+    }
+
+    /// Why a target cannot be made that leads to an object, as a part of its key says; nil if it can.
+    private func reasonAgainst(
+        _ id: ObjectID, _ entity: SchemaEntity, _ column: Int, _ builder: borrowing CommitBuilder
+    ) -> String? {
+        let catalog = builder.catalog
+        guard let index = entity.columns[column].relationship else { return nil }
+        let relationship = entity.relationships[index]
+        guard
+            identity.owns(id, entity: relationship.destination),
+            let number = UInt32(exactly: id.reference),
+            let found = builder.entity(
+                tree: catalog.entities[relationship.destination].tree, number: number),
+            catalog.family(of: relationship.destination).contains(found)
+        else { return "leads to no object that is there" }
+        // The other one would have to let go of whom it leads to.
+        return catalog.schema.isOneToOne(relationship) ? "is a one-to-one relationship" : nil
     }
 }
 

@@ -281,4 +281,57 @@ struct BatchTargetsTests {
         #expect(try store.check().findings.isEmpty)
         try store.close()
     }
+
+    @Test(
+        "A target that is made counts where its key leads, which is to objects that are there alone"
+    )
+    func madeMembers() throws {
+        var department = EntityDescription(
+            "Department", attributes: [.init("name", .string), .init("size", .integer64)],
+            uniquenessConstraints: [["name"]])
+        department.attributes[1].derivationExpression = "employees.@count"
+        department.relationships = [
+            RelationshipDescription(
+                "employees", to: "Employee", toMany: true, inverse: "department")
+        ]
+        var employee = EntityDescription(
+            "Employee", attributes: [.init("name", .string), .init("pay", .double)],
+            uniquenessConstraints: [["department", "name"], ["pay"]])
+        employee.relationships = [
+            RelationshipDescription("department", to: "Department", inverse: "employees")
+        ]
+        var task = EntityDescription("Task", attributes: [.init("name", .string)])
+        task.relationships = [RelationshipDescription("worker", to: "Employee")]
+        let store = try LogStore.open(
+            at: "/store",
+            schema: try Schema(ManagedObjectModel(entities: [department, employee, task])),
+            options: SampleStore.options(on: MemoryFileSystem(), durability: .relaxed))
+        var given = BatchInsertRequest(entityName: "Department", objects: [["name": "d"]])
+        given.resultType = .objectIDs
+        let id = try #require(try store.execute(given).objectIDs.first)
+        func put(_ keys: [[String: Value]]) throws -> BatchInsertResult {
+            var request = BatchInsertRequest(
+                entityName: "Task",
+                objects: keys.map { ["name": "t", "worker": RowTarget.keys($0)] as [String: Any] })
+            request.mergePolicy = .mergeByPropertyObjectTrump
+            request.createsTargets = true
+            return try store.execute(request)
+        }
+        let worker: [String: Value] = ["department": .objectID(id), "name": .string("w")]
+        #expect(try put([worker, worker]).createdTargetCount == 1)
+        #expect(try Self.count(store, "Department", "size == 1") == 1)
+        let nobody = ObjectID(store: id.store, hierarchy: id.hierarchy, reference: 99)
+        let error = Self.error {
+            _ = try put([["department": .objectID(nobody), "name": .string("w")]])
+        }
+        #expect(error?.code == .objectNotFound)
+        #expect(
+            error?.context.detail?.contains("department leads to no object that is there") == true)
+        // Both zeros are one key.
+        #expect(
+            try put([["pay": .double(0)], ["pay": .double(-0.0)]]).createdTargetCount == 1)
+        #expect(try Self.count(store, "Employee", "TRUEPREDICATE") == 2)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
 }
