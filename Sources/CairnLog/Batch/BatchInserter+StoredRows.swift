@@ -1,0 +1,210 @@
+// Rows of a batch whose objects are there already: stored before it, or inserted by earlier rows.
+
+import CairnModel
+import CairnStore
+
+extension BatchInserter {
+    mutating func meet(
+        _ number: UInt32, _ constraint: Int, _ row: Int, of batch: ColumnBatch,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        guard updates else {
+            return try skip(
+                row, of: batch, number, room.probes.constraints[constraint].index, &builder)
+        }
+        let cell = builder.state.directories[entity.tree][number]
+        if cell.handle == handle, !cell.isEmpty {
+            touch(number, row)
+            if cell.slot >= gatheredRows, links == nil || !isConcerned {
+                return try updateStaged(cell, number, row, of: batch, &builder)
+            }
+            // Who is computed from the row is asked of its block, which must have its bytes for that. So must one that has rows
+            // of other batches.
+            try close(&builder)
+        }
+        let stored = Int(builder.state.blocks.entry(cell.handle).entity)
+        guard stored == entityIndex else {
+            touch(number, row)
+            return try updateOther(stored, number, constraint, row, of: batch, &builder)
+        }
+        try update(
+            number, cell, try room.probes.view(cell.handle, &builder), constraint, row, of: batch,
+            &builder)
+    }
+
+    /// A row whose object lies in a block, under the same key of the identifying constraint.
+    @inline(__always)
+    mutating func update(
+        _ number: UInt32, _ cell: DirectoryCell, _ view: BlockView, _ identity: Int, _ row: Int,
+        of batch: ColumnBatch, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        touch(number, row)
+        if let restating, restating.leavesOut, restating.leftOut.contains(number) {
+            return leaveOut()
+        }
+        if !room.merged.isEmpty {
+            try merge(row, of: batch, number, with: .stored(view, slot: cell.slot), room.merged)
+        }
+        if !room.kept.isEmpty { try complete(row, of: batch, from: view, cell.slot) }
+        if try batch.isEqual(row, view, cell.slot) {
+            result.unchangedCount += 1
+            note(.unchanged, nil)
+            return
+        }
+        if room.probes.entersOtherKeys {
+            try changeKeys(number, cell.slot, view, identity, row, of: batch, &builder)
+        }
+        if links != nil {
+            try moveReferences(number, row, of: batch, &builder) { column in
+                let cells = view.cells[column]
+                return cells.isNil(cell.slot)
+                    ? nil : UInt32(truncatingIfNeeded: cells.integer(cell.slot))
+            }
+        }
+        if isConcerned { try compute(row, of: batch, number, isNew: false) }
+        try write(number, cell, row, &builder)
+    }
+
+    /// Writes a row in place of a stored one. Keys, references and what is computed are the caller's business.
+    @inline(__always)
+    mutating func write(
+        _ number: UInt32, _ cell: DirectoryCell, _ row: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        // One commit makes one version, however often it writes the row.
+        let isYoung = builder.isYoung(cell.handle)
+        builder.kill(cell.handle, slot: cell.slot)
+        try stage(
+            row, number, version: isYoung ? cell.version : DirectoryCell.next(cell.version),
+            &builder)
+        if isYoung { restating?.rewritten.insert(number) } else { builder.updatedCount += 1 }
+        result.updatedCount += 1
+        note(.updated, number)
+    }
+
+    /// Takes an object's keys out of the indexes that change, and enters the new ones. That by which it was found is the same,
+    /// unless a predicate says who has it, as what the row leaves alone was not known then, or it is a sum.
+    @inline(never)
+    private mutating func changeKeys(
+        _ number: UInt32, _ slot: Int, _ view: BlockView, _ identity: Int, _ row: Int,
+        of batch: ColumnBatch, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let block = view.block
+        for constraint in room.probes.constraints.indices {
+            let form = room.probes.constraints[constraint].form
+            if constraint == identity, form.rule == nil, !room.mergesKeys { continue }
+            let unique = room.probes.constraints[constraint].index
+            let had = try room.other.load(block, row: slot, entity: entity, form)
+            let has = room.key.load(batch, row: row, form)
+            if had && has && room.key.equals(room.other) { continue }
+            if had || has { restating?.rekeyed.insert(number) }
+            if had {
+                builder.removeKey(
+                    room.other.hash(seed: builder.seed), number: number, unique: unique)
+            }
+            if has { try enterLoaded(row, number, unique, &builder) }
+        }
+    }
+
+    /// Puts the key that is loaded into an index: what a row leaves alone was not there when it was looked at.
+    private mutating func enterLoaded(
+        _ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let hash = room.key.hash(seed: builder.seed)
+        if room.probes.entersOtherKeys {
+            var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
+            while let candidate = cursor.next() {
+                if try loadKey(of: candidate, unique, &builder), room.other.equals(room.key) {
+                    suspects.append((firstRow + row, unique, number, hash))
+                    break
+                }
+            }
+        }
+        builder.insertKey(hash, number: number, unique: unique)
+    }
+
+    /// A row whose object an earlier row of the open block inserted or updated.
+    private mutating func updateStaged(
+        _ cell: DirectoryCell, _ number: UInt32, _ row: Int, of batch: ColumnBatch,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        let before = Int(room.staged[cell.slot])
+        if !room.merged.isEmpty {
+            try merge(row, of: batch, number, with: .staged(before), room.merged)
+        }
+        for (index, _) in entity.columns.enumerated()
+        where batch.columns[index].states[row] == ColumnBuffer.State.untouched && keeps(index) {
+            batch.columns[index].copyCell(from: before, to: row)
+        }
+        batch.copyOrder(from: before, to: row)
+        if !batch.columns.contains(where: { !$0.isEqual(row, before) }) {
+            result.unchangedCount += 1
+            note(.unchanged, nil)
+            return
+        }
+        for unique in entity.uniques {
+            let form = builder.catalog.uniques[unique].form
+            let had = room.other.load(batch, row: before, form)
+            let has = room.key.load(batch, row: row, form)
+            if had && has && room.key.equals(room.other) { continue }
+            if had || has { restating?.rekeyed.insert(number) }
+            if had {
+                builder.removeKey(
+                    room.other.hash(seed: builder.seed), number: number, unique: unique)
+            }
+            if has { try enterLoaded(row, number, unique, &builder) }
+        }
+        if links != nil {
+            try moveReferences(number, row, of: batch, &builder) {
+                batch.columns[$0].target(before)
+            }
+        }
+        if isConcerned { try compute(row, of: batch, number, isNew: false) }
+        // The number keeps its slot and its version: to the outside it is written once.
+        room.staged[cell.slot] = UInt16(row)
+        restating?.rewritten.insert(number)
+        result.updatedCount += 1
+        note(.updated, number)
+    }
+
+    /// Whether an update leaves a column alone that the row does not name.
+    func keeps(_ column: Int) -> Bool {
+        request.setOnly || entity.columns[column].target != nil
+            || derives && room.derived.contains(column)
+    }
+
+    // MARK: Derived attributes
+
+    /// Computes what is made of a row itself, and notes what is not.
+    @inline(never)
+    mutating func compute(
+        _ row: Int, of batch: ColumnBatch, _ number: UInt32, isNew: Bool
+    ) throws(StoreError) {
+        try room.derived.compute(row, of: batch, isNew: isNew, at: moment)
+        if isNew { return }
+        let missing = room.derived.missing { batch.columns[$0].isNil(row: row) }
+        note(number, missing)
+    }
+
+    /// Notes a row that others may be computed from, and its own derived attributes that were never computed.
+    mutating func note(_ number: UInt32, _ missing: ColumnSet) {
+        guard let derivations else { return }
+        derivations.changed.append(number)
+        for derivation in missing {
+            derivations.stale.insert(derivation, tree: entity.tree, number)
+        }
+    }
+
+    /// Fills the cells that the row leaves alone from what is stored.
+    private func complete(
+        _ row: Int, of batch: ColumnBatch, from view: BlockView, _ slot: Int
+    ) throws(StoreError) {
+        for index in room.kept
+        where batch.columns[index].states[row] == ColumnBuffer.State.untouched {
+            // A key is made of the value, not of where that is kept.
+            try batch.columns[index].copyCell(
+                from: view.cells[index], view, slot, to: row,
+                isWhole: room.wholeColumns.contains(index))
+        }
+        if !entity.orders.isEmpty { try batch.copyOrder(of: entity, view.block, slot, to: row) }
+    }
+}

@@ -1,0 +1,61 @@
+// What a batch tells of its rows: what became of them, which ones have no key, and which ones are about one object.
+
+import CairnStore
+
+extension BatchInserter {
+    mutating func touch(_ number: UInt32, _ row: Int) {
+        lastNumber = number
+        // A row may come here again when the block that was open is written.
+        guard tracks, touchedRow != firstRow + row else { return }
+        touchedRow = firstRow + row
+        if request.reportsRepeats, touched.contains(number) { noteRepeats(1, from: row) }
+        touched.insert(number)
+    }
+
+    /// Counts rows whose objects were touched by rows before them, a bit each from a row on.
+    mutating func noteRepeats(_ bits: UInt64, from row: Int) {
+        if bits == 0 { return }
+        result.repeatedCount += bits.nonzeroBitCount
+        var rest = bits
+        while rest != 0, result.repeatedRows.count < 10 {
+            result.repeatedRows.append(firstRow + row + rest.trailingZeroBitCount)
+            rest &= rest &- 1
+        }
+    }
+
+    /// Whether a row that has no key is left out; it is counted in any case.
+    @inline(never)
+    mutating func leavesOut(keyless row: Int) -> Bool {
+        result.keylessCount += 1
+        if result.keylessRows.count < 10 { result.keylessRows.append(firstRow + row) }
+        switch request.missingKey {
+        case .insert: return false
+        case .fail:
+            lastNumber = 0
+            if keylessRows.count < 100 { keylessRows.append(firstRow + row) }
+            return true
+        case .skip:
+            skipRow()
+            return true
+        }
+    }
+
+    /// Leaves a row out: what it says of relationships is for nobody.
+    mutating func skipRow() {
+        lastNumber = 0
+        result.skippedCount += 1
+        note(.skipped, nil)
+    }
+
+    /// Leaves a row out whose object would come to what is stored by all rows about it together.
+    mutating func leaveOut() {
+        lastNumber = 0
+        result.unchangedCount += 1
+        note(.unchanged, nil)
+    }
+
+    mutating func note(_ outcome: BatchRowOutcome, _ number: UInt32?) {
+        if request.reportsOutcomes { result.outcomes.append(outcome) }
+        if let number { listID(number) }
+    }
+}
