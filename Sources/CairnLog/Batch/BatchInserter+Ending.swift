@@ -7,8 +7,9 @@ extension BatchInserter {
     /// Does what is to be done about objects that no row named, and refuses the batch if keys collide.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         try closeGathered(&builder)
-        // Of rows that were compared before, those that say what is stored are counted first.
-        result.repeatedRows.sort()
+        if request.reportsRepeats {
+            result.repeatedRows = Array(result.repeatedRows.sorted().prefix(10))
+        }
         if !keylessRows.isEmpty { throw keyless(builder.catalog) }
         if links != nil {
             try finishLinks(&builder)

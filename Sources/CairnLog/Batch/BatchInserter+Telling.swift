@@ -17,7 +17,8 @@ extension BatchInserter {
         if bits == 0 { return }
         result.repeatedCount += bits.nonzeroBitCount
         var rest = bits
-        while rest != 0, result.repeatedRows.count < 10 {
+        // Of rows that are looked at together those that say what is stored come first: at the end the first ten are left.
+        while rest != 0, result.repeatedRows.count < 10 + BatchProbes.group {
             result.repeatedRows.append(firstRow + row + rest.trailingZeroBitCount)
             rest &= rest &- 1
         }

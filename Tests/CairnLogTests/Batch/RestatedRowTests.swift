@@ -96,6 +96,23 @@ struct RestatedRowTests {
         }
     }
 
+    @Test(
+        "The first ten rows about an object of an earlier one are listed, whether they change it or not"
+    )
+    func firstRepeated() throws {
+        let store = try open()
+        let rows: [[String: Any]] = (0..<32).map { ["code": "c\($0)", "value": $0] }
+        _ = try store.execute(request(rows))
+        // Of those that are looked at together the last say what is stored.
+        let again: [[String: Any]] = (0..<32).map {
+            ["code": "c\($0)", "value": $0 < 10 ? $0 + 100 : $0]
+        }
+        let result = try store.execute(request(rows + again))
+        #expect(result.updatedCount == 10 && result.repeatedCount == 32)
+        #expect(result.repeatedRows == Array(32..<42))
+        try store.close()
+    }
+
     @Test("Each form of rows that can be given again is folded: collections of encodable values")
     func encodable() throws {
         struct Item: Encodable { let code: String, value: Int }
