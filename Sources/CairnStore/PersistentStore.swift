@@ -23,8 +23,8 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// Writes changes, all or nothing.
     ///
     /// - Throws: `StoreError`: `.mergeConflict` or `.constraintConflict` with all conflicts under the
-    ///   error policy, `.saveConflicts` with conflicts that the merge policy is to be asked about, `.missingMandatory` if a merge left a mandatory property nil, `.noSpace`,
-    ///   `.inputOutput`.
+    ///   error policy, `.saveConflicts` with conflicts that the merge policy is to be asked about,
+    ///   `.missingMandatory` if a merge left a mandatory property nil, `.noSpace`, `.inputOutput`.
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome
 
     /// Inserts and updates many rows as one unit.

@@ -425,8 +425,8 @@ extension LogStore {
     ///
     /// - Parameter progress: told the bytes written so far, from time to time. If it closes the store, the compaction ends with
     ///   `.unusable`.
-    /// - Throws: `StoreError`: `.readOnly`, `.invalidRequest` in its own progress closure, `.noSpace`, `.damaged` with the place if a segment cannot be read whole;
-    ///   what was moved until then is moved, and nothing is lost.
+    /// - Throws: `StoreError`: `.readOnly`, `.invalidRequest` in its own progress closure, `.noSpace`, `.damaged` with the place
+    ///   if a segment cannot be read whole; what was moved until then is moved, and nothing is lost.
     /// - Complexity: O(live bytes of the segments concerned).
     public func compact(progress: ((UInt64) -> Void)? = nil) throws(StoreError) -> CompactionResult
     {

@@ -1,8 +1,8 @@
 // The first sort key of the worst row that a limit still lets through: what lies beyond it is not collected.
 //
-// Rows whose first key is equal to the bound are kept, since the other keys decide. Nil is before everything or behind it. Keys that lie
-// outside their column are never beyond. Decimals, keys across relationships and texts that are not compared by their bytes
-// have no bound.
+// Rows whose first key is equal to the bound are kept, since the other keys decide. Nil is before everything or behind it. Keys
+// that lie outside their column are never beyond. Decimals, keys across relationships and texts that are not compared by their
+// bytes have no bound.
 //
 // Threads: one bound in one thread.
 

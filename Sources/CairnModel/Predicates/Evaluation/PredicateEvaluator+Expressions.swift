@@ -1,8 +1,8 @@
 // Evaluates expressions for one object.
 //
 // Nothing throws and nothing traps: what has no result is nil. A collection to which no way leads, because a to-one relationship
-// before it is nil, is nil itself and not empty: so are its count, and the members that meet a condition. Integers that overflow go on as decimals and
-// doubles (see `Number`); what is divided by zero is nil; what is asked of the wrong kind of value is nil.
+// before it is nil, is nil itself and not empty: so are its count, and the members that meet a condition. Integers that overflow
+// go on as decimals and doubles (see `Number`); what is divided by zero is nil; what is asked of the wrong kind of value is nil.
 
 import FoundationEssentials
 
