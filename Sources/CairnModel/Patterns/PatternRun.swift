@@ -26,6 +26,8 @@ struct PatternRun {
     private var masks: [UInt64] = []
 
     private static let mostClasses = 1_024
+    /// The memory for longer texts is given back.
+    private static let longestKept = 65_536
 
     init(_ programs: PatternPrograms) {
         sets = programs.sets
@@ -108,6 +110,12 @@ struct PatternRun {
     /// Complexity: the length of the text, times that of the pattern at most.
     mutating func matches(_ text: String) -> Bool {
         read(text)
+        defer {
+            if self.text.count > Self.longestKept {
+                self.text = []
+                masks = []
+            }
+        }
         if conditions != 0 { findConditions() }
         var state = PatternAutomaton.first
         for place in self.text.indices {
