@@ -60,11 +60,22 @@ package struct RowLists {
         package let targets: RowTargets
     }
 
+    /// In the order of their rows.
     package private(set) var all: [List] = []
     /// What they take in memory, about.
     private(set) var bytes = 0
     /// What is wrong with a value that a row was to have, the first of them, and in which row.
     private(set) var refusal: (row: Int, error: StoreError)?
+
+    /// Those of a row.
+    package func lists(of row: Int) -> ArraySlice<List> {
+        var (first, end) = (0, all.count)
+        while first < end {
+            let middle = (first + end) / 2
+            if all[middle].row < row { first = middle + 1 } else { end = middle }
+        }
+        return all[first...].prefix { $0.row == row }
+    }
 
     /// Notes that a row was to have a value that cannot be stored: whoever sets a cell cannot throw.
     mutating func refuse(_ error: StoreError, row: Int) {

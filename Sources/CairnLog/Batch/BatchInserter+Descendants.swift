@@ -84,7 +84,7 @@ extension BatchInserter {
             let awaits = links?.wait(row, column)?.open.wanted != nil
             if isNamed || awaits { return batch.entity.columns[column].name }
         }
-        for list in batch.lists.pointee.all where list.row == row && !list.targets.targets.isEmpty {
+        for list in batch.lists.pointee.lists(of: row) where !list.targets.targets.isEmpty {
             let relationship = batch.entity.relationships[list.relationship]
             if other.isKind(of: schema.entities[relationship.declaringEntity]) { continue }
             return relationship.description.name
