@@ -3,8 +3,8 @@
 //
 //   1. An object is merged into another one only if that can keep everything that was set on it. What it cannot keep is a
 //      property that its entity does not share, and a reference by a relationship that may not lead to such an object.
-//   2. Otherwise the conflict is an error, whatever the policy does about values. The overwrite policy merges nothing: the
-//      stored object goes, and the one that is saved takes its place.
+//   2. Otherwise the conflict is an error, whatever the policy does about values. The overwrite policy merges nothing into a
+//      stored object: that goes, and the one that is saved takes its place.
 //
 // Threads: functions of values only.
 
