@@ -57,7 +57,7 @@ struct BatchInserter: ~Copyable {
     var refusedCount = 0
     /// Whether the entity has derived attributes.
     let derives: Bool
-    /// The same of one of its descendants, or somebody is computed from their rows.
+    /// The same of an entity whose objects rows may be about, or somebody is computed from the rows of one.
     let isConcerned: Bool
     /// The moment that derived attributes know; any if there are none.
     let moment: Date
@@ -123,8 +123,10 @@ struct BatchInserter: ~Copyable {
             derivations = nil
         } else {
             derives = !schema.derivations.entities[entity].isEmpty
-            isConcerned = catalog.family(of: entity).contains {
-                schema.derivations.concerns[$0]
+            // By a key that is inherited a row may be about an object of any entity that has it.
+            let owners = catalog.entities[entity].uniques.map { catalog.uniques[$0].entity }
+            isConcerned = ([entity] + owners).contains { owner in
+                catalog.family(of: owner).contains { schema.derivations.concerns[$0] }
             }
             moment = Date(timeIntervalSinceReferenceDate: now())
             derivations = BatchDerivations()
