@@ -178,7 +178,7 @@ extension Engine {
         ) { builder throws(StoreError) in
             // A single row is about one object once.
             let restating =
-                folds && rows > 1
+                folds && (rows > 1 || !isEnd)
                 ? RestatingRows(
                     before: builder.state,
                     leftOut: restated?.commit == builder.number ? restated?.numbers ?? [] : [])

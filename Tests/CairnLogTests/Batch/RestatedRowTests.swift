@@ -26,10 +26,13 @@ struct RestatedRowTests {
         return ManagedObjectModel(entities: [item, child])
     }()
 
-    private func open(rowsPerBlock: Int = 1024, hashBits: Int = 32) throws -> LogStore {
+    private func open(rowsPerBlock: Int = 1024, hashBits: Int = 32, stagingBytes: Int? = nil)
+        throws -> LogStore
+    {
         var options = SampleStore.options(on: MemoryFileSystem(), durability: .relaxed)
         options.sizes.rowsPerBlock = rowsPerBlock
         options.sizes.hashBits = hashBits
+        if let stagingBytes { options.sizes.stagingBytes = stagingBytes }
         return try LogStore.open(at: "/store", schema: Schema(Self.model), options: options)
     }
 
@@ -123,6 +126,16 @@ struct RestatedRowTests {
         request.mergePolicy = .overwrite
         #expect(try store.execute(request).commit != nil)
         #expect(try store.execute(request).commit == nil)
+        try store.close()
+    }
+
+    @Test("Rows are folded also if the first one fills the memory for rows that wait")
+    func large() throws {
+        let store = try open(stagingBytes: 1)
+        let text = String(repeating: "x", count: 5 << 20)
+        let rows: [[String: Any]] = [["code": "a", "name": text], ["code": "a", "name": "y"]]
+        #expect(try store.execute(request(rows)).commit != nil)
+        #expect(try store.execute(request(rows)).commit == nil)
         try store.close()
     }
 
