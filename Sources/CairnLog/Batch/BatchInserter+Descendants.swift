@@ -14,9 +14,11 @@ extension BatchInserter {
         let shared = ConflictRules.sharedColumns(
             schema.entities[entityIndex], schema.entities[stored], in: schema)
         if let property = named(row, of: batch, besides: shared, schema.entities[stored], schema) {
-            refuseLoss(
-                of: property, row, room.probes.constraints[constraint].index, number, stored,
-                &builder)
+            if listsRefusal() {
+                refuseLoss(
+                    of: property, row, room.probes.constraints[constraint].index, number, stored,
+                    &builder)
+            }
             return skipRow()
         }
         // That what only the row's entity has is nil is so of the object in any case.
@@ -92,13 +94,11 @@ extension BatchInserter {
         return nil
     }
 
-    /// Refuses a row that names what the object with its key cannot have.
+    /// Lists the error of a row that names what the object with its key cannot have.
     private mutating func refuseLoss(
         of property: String, _ row: Int, _ unique: Int, _ number: UInt32, _ stored: Int,
         _ builder: inout CommitBuilder
     ) {
-        refusedCount += 1
-        guard refused.count < 100 else { return }
         let definition = builder.catalog.uniques[unique]
         let values = try? builder.storedRow(entity: stored, number: number)?.values
         let schema = builder.catalog.schema

@@ -228,6 +228,7 @@ extension BatchInserter {
                 try builder.loadKey(of: number, unique: suspect.unique, into: &room.other),
                 room.other.equals(room.key)
             else { continue }
+            guard listsRefusal() else { return }
             return refuse(
                 row: suspect.row, suspect.unique, number,
                 try builder.keyText(of: number, entity: entityIndex, unique: suspect.unique),
@@ -235,13 +236,17 @@ extension BatchInserter {
         }
     }
 
-    /// Remembers an error about a row; the first hundred are listed.
+    /// Counts a row that is refused; whether its error is listed, as those of the first hundred are.
+    mutating func listsRefusal() -> Bool {
+        refusedCount += 1
+        return refused.count < 100
+    }
+
+    /// Lists the error of a row.
     mutating func refuse(
         row: Int, _ unique: Int, _ number: UInt32, _ key: String, _ message: String,
         _ builder: inout CommitBuilder
     ) {
-        refusedCount += 1
-        guard refused.count < 100 else { return }
         let definition = builder.catalog.uniques[unique]
         // A second constraint's key says little: people know objects by the first one's.
         let first = builder.catalog.entities[entityIndex].uniques.first

@@ -404,7 +404,7 @@ struct BatchInserter: ~Copyable {
         {
             namesStored = builder.catalog.family(of: entityIndex).contains(stored)
         }
-        if request.failsOnConflict {
+        if request.failsOnConflict, listsRefusal() {
             // An object that is new in this batch is not stored yet: the key is read from the row.
             let key = builder.catalog.uniques[unique].text { batch.value($0, row: row) }
             refuse(
