@@ -37,7 +37,8 @@ public import CairnStore
 ///
 /// A default that is a literal or a name is part of the model. One that has to be computed, like `Date()`, is
 /// given to each new object when it is inserted into a context; a batch insert has to name such a property.
-/// Properties without a value read as their default, else as the empty value of their type.
+/// Properties without a value read as their default, else as the empty value of their type. An enum, or a type that is stored
+/// as JSON, has no empty value: it needs a default, or is optional.
 ///
 /// A method `validateName(_ value: inout String) throws` of the class checks what is to be saved as `name`, and may put
 /// another value in its place: its parameter is of the property's type, and what it throws fails the save. It runs when the

@@ -49,13 +49,17 @@ open class CompositeExpansion: ExtensionMacro {
             return
                 "            Cairn.CompositeElement(\"\(element.name.plainText)\", \(element.arguments)\(computed)),\n"
         }
-        let reads = elements.enumerated().map { number, element in
-            "        let value\(number) = reader.next(\(element.arguments))\n"
-        }
         let checks = elements.compactMap { element in
             PropertyPlan.emptyValueCheck(element.type, element.defaultValue).map {
-                "        \($0)\n"
+                "            \($0)\n"
             }
+        }
+        var list = "[\n\(descriptions.joined())        ]"
+        if !checks.isEmpty {
+            list = "{\n\(checks.joined())            return \(list)\n        }()"
+        }
+        let reads = elements.enumerated().map { number, element in
+            "        let value\(number) = reader.next(\(element.arguments))\n"
         }
         let unwraps = elements.indices.map { "let value\($0)" }.joined(separator: ", ")
         let sets = elements.enumerated().map { "        self.\($1.name) = value\($0)\n" }
@@ -72,14 +76,13 @@ open class CompositeExpansion: ExtensionMacro {
         let conformance: DeclSyntax = """
             extension \(type.trimmed): Cairn.CompositeValue {
                 \(raw: access)static var _compositeName: String { \(raw: name) }
-                \(raw: access)static let _elements: [Cairn.CompositeElement] = [
-            \(raw: descriptions.joined())    ]
+                \(raw: access)static let _elements: [Cairn.CompositeElement] = \(raw: list)
                 \(raw: access)static var _paths: [Cairn.PropertyPaths] {
                     [
             \(raw: paths.joined())        ]
                 }
                 \(raw: access)init?(_from reader: inout Cairn.CompositeReader) {
-            \(raw: checks.joined())\(raw: reads.joined())        guard \(raw: unwraps) else { return nil }
+            \(raw: reads.joined())        guard \(raw: unwraps) else { return nil }
             \(raw: sets.joined())    }
                 \(raw: access)func _write(to writer: inout Cairn.CompositeWriter) {
             \(raw: writes.joined())    }

@@ -161,9 +161,9 @@ struct PropertyPlan {
             check = "\n        _ = { (object: \(type)) in _ = object.\(key) }"
         }
         if relationshipMark == nil, transformer == nil,
-            let call = Self.emptyValueCheck(type, defaultValue)
+            let statements = Self.emptyValueCheck(type, defaultValue)
         {
-            check += "\n        \(call)"
+            check += "\n        \(statements)"
         }
         return """
                 do {\(check)
@@ -306,13 +306,17 @@ struct PropertyPlan {
 
     private static func unwrapped(_ type: TypeSyntax) -> String { wrapped(type).lastName }
 
-    /// A call that compiles only if something can be read where nothing is stored, or what is no value of the type; nil if the
-    /// default says what, or the type is one that is known to have an empty value.
+    /// Statements that compile only if something can be read where nothing is stored, or what is no value of the type; nil if
+    /// the default says what, or the type is written as one that is known to have an empty value.
     static func emptyValueCheck(_ type: TypeSyntax, _ defaultValue: ExprSyntax?) -> String? {
         let isOptional = wrapped(type).description != type.trimmed.description
-        let isPlain = !isCollection(type) && (isNeverText(type) || unwrapped(type) == "String")
+        // `Chart.Data` may be anything.
+        let isPlain =
+            type.is(IdentifierTypeSyntax.self) && !isCollection(type)
+            && (isNeverText(type) || unwrapped(type) == "String")
         if defaultValue != nil || isOptional || isPlain { return nil }
-        return "Cairn.TypedKind.emptyValueExists(in: (\(type)).self)"
+        return
+            "do { let empty = Cairn.TypedKind.emptyValue(of: (\(type)).self); empty.exists() }"
     }
 
     /// The type without the optional around it.

@@ -67,7 +67,8 @@ public class Part: ManagedObject {
     // User info: line = two\nlines, shown = never
     public var note: String?
     // Transformable (class [String: [Int]], transformer CairnJSON): stored as JSON.
-    @Attribute(.externalStorage) public var sizes: [String: [Int]]
+    // The default is given to each new object, and not to the rows of a batch insert.
+    @Attribute(.externalStorage) public var sizes: [String: [Int]] = .init()
     // Transformable (transformer CairnJSON): its bytes. A Codable type in their place is stored as
     // JSON, any other by @Attribute(.transformable(by:)).
     // The model has a default for it, W10=.

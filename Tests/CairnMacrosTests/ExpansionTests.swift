@@ -224,15 +224,16 @@ struct ExpansionTests {
         Case(
             "what may have no empty value is asked about where it has no default",
             """
-            @Entity final class A: ManagedObject { var a: Shade; var b: [String]; var c: Set<Tag> }
+            @Entity final class A: ManagedObject { var a: Shade; var b: [String]; var c: Set<Tag>; var d: Chart.Data }
             """,
-            "Cairn.TypedKind.emptyValueExists(in: (Shade).self)",
-            "Cairn.TypedKind.emptyValueExists(in: ([String]).self)",
-            "Cairn.TypedKind.emptyValueExists(in: (Set<Tag>).self)"),
+            "do { let empty = Cairn.TypedKind.emptyValue(of: (Shade).self); empty.exists() }",
+            "do { let empty = Cairn.TypedKind.emptyValue(of: ([String]).self); empty.exists() }",
+            "do { let empty = Cairn.TypedKind.emptyValue(of: (Set<Tag>).self); empty.exists() }",
+            "do { let empty = Cairn.TypedKind.emptyValue(of: (Chart.Data).self); empty.exists() }"),
         Case(
             "an element of a composite is asked about too",
             "@Composite struct A { var a: Shade; var b: Int }",
-            "init?(_from reader: inout Cairn.CompositeReader) { Cairn.TypedKind.emptyValueExists(in: (Shade).self) let value0"
+            "do { let empty = Cairn.TypedKind.emptyValue(of: (Shade).self); empty.exists() } return [ Cairn.CompositeElement("
         ),
         Case(
             "a name that is a word of the language is itself in the model",

@@ -170,6 +170,38 @@ struct WhatAPropertyCanBe {
                     try context.execute(request)
                 }
                 """),
+        RefusedCode(
+            "defaults",
+            says:
+                "there may be no value, or a raw value that is none of the type: give the property a default (var kind: Kind = .other), or make it optional",
+            "there may be no value, or bytes that are none of the type: give the property a default (var tags: [String] = []), or make it optional",
+            source: """
+                // WhatAPropertyCanBe 7 begins
+                @Entity
+                final class Plank: ManagedObject {
+                    var wood: Wood
+                    var knots: [Double]
+                    var length: Double
+                }
+
+                enum Wood: String { case oak, pine }
+                // WhatAPropertyCanBe 7 ends
+                """),
+        RefusedCode(
+            "elements",
+            says:
+                "there may be no value, or a raw value that is none of the type: give the property a default (var kind: Kind = .other), or make it optional",
+            source: """
+                @Composite
+                struct Varnish {
+                    var gloss: Gloss
+                    var undercoat: Gloss?
+                    var topcoat: Gloss = .matt
+                    var layers: Int
+                }
+
+                enum Gloss: Int, Codable { case matt, silk }
+                """),
     ]
 
     private static let codes = RefusedCodes(refused, common: common)

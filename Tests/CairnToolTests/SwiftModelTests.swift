@@ -151,6 +151,9 @@ struct SwiftModelTests {
             entity(#"{"name":"a","type":"binary"}"#),
             entity(#"{"name":"a","type":"transformable","customClassName":"[Int]"}"#),
             entity(
+                #"{"name":"a","type":"transformable","isOptional":false,"customClassName":"[Int]"}"#
+            ),
+            entity(
                 #"{"name":"a","type":"composite","isOptional":false,"elements":[{"name":"b","type":"double","defaultValue":{"double":1}}]}"#
             ),
             entity(
@@ -171,6 +174,9 @@ struct SwiftModelTests {
             ),
             entity(
                 #"{"name":"a","type":"composite","isOptional":false,"elements":[{"name":"hashValue","type":"double"}]}"#
+            ),
+            entity(
+                #"{"name":"a","type":"transformable","isOptional":false,"customClassName":"[Int]","defaultValue":{"binary":"W10="}}"#
             ),
         ]
         for (number, model) in different.enumerated() {

@@ -85,9 +85,7 @@ struct SwiftAttribute {
         if let name = attribute.customClassName { made.append("class \(name)") }
         if let name = attribute.valueTransformerName { made.append("transformer \(name)") }
         let model = "Transformable" + (made.isEmpty ? "" : " (\(made.joined(separator: ", ")))")
-        if let name = attribute.customClassName, let type = CodableTypeName(name) {
-            return (type.text, ["\(model): stored as JSON."])
-        }
+        if let name = codableTypeName { return (name.text, ["\(model): stored as JSON."]) }
         return (
             "Data",
             [
@@ -96,35 +94,49 @@ struct SwiftAttribute {
         )
     }
 
+    /// The collection that a transformable attribute is declared as; nil if it is its bytes.
+    private var codableTypeName: CodableTypeName? {
+        guard attribute.type == .transformable else { return nil }
+        return attribute.customClassName.flatMap(CodableTypeName.init)
+    }
+
     // MARK: Defaults and marks
 
     private func defaultValue(_ remarks: inout [String]) -> String? {
         let value = attribute.defaultValue
-        if value.isNull { return nil }
+        if value.isNull { return emptyCollection(&remarks) }
         guard value.fits(attribute.type), attribute.type != .transformable,
             let text = SwiftLiteral.text(value)
         else {
             remarks.append("The model has a default for it, \(PlainText.value(value)).")
-            return nil
+            return emptyCollection(&remarks)
         }
-        if case .binary(let data) = value, !data.isEmpty {
-            remarks.append(
-                "The default is given to each new object, and not to the rows of a batch insert.")
-        }
+        if case .binary(let data) = value, !data.isEmpty { remarks.append(Self.notForBatches) }
         return text
     }
+
+    /// What a collection is where it has no value, which its class has to say. It is computed, and so no part of the model.
+    private func emptyCollection(_ remarks: inout [String]) -> String? {
+        if codableTypeName == nil || attribute.isOptional { return nil }
+        remarks.append(Self.notForBatches)
+        return ".init()"
+    }
+
+    private static let notForBatches =
+        "The default is given to each new object, and not to the rows of a batch insert."
 
     /// What a store has of the property, but for its derivation.
     func stored(name: String) -> AttributeDescription {
         var said = AttributeDescription(name, attribute.type, optional: attribute.isOptional)
         if attribute.type == .transformable {
-            let isCollection = attribute.customClassName.flatMap(CodableTypeName.init) != nil
-            said.type = isCollection ? .transformable : .binary
+            said.type = codableTypeName == nil ? .binary : .transformable
         }
         guard attribute.derivationExpression == nil else { return said }
         var remarks: [String] = []
-        // Bytes are no constant: they are no part of the model.
-        if defaultValue(&remarks) != nil, attribute.type != .binary || isEmptyDefault {
+        // Bytes are no constant: they are no part of the model. Neither is what a collection begins with.
+        if attribute.type != .transformable, defaultValue(&remarks) != nil,
+            attribute.type != .binary || isEmptyDefault
+        {
             said.defaultValue = attribute.defaultValue
         }
         return said
