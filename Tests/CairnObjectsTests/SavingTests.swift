@@ -205,10 +205,8 @@ struct ValidationTests {
         try other.save()
         #expect(tags[0].string("label") == nil && tags[0].isDeleted)
         #expect(storeError { try context.save() }?.code == .tooFewMembers)
-        // What was set leads to one that is no more, until it is set anew.
+        // Who adds one means nothing by the one that is gone since.
         product.add(tags[1], to: "tags")
-        #expect(storeError { try context.save() }?.context.key == "tags")
-        product["tags"] = Set(tags[1...])
         try context.save()
         #expect(stack.context().object(with: product.objectID).members("tags").count == 1)
     }

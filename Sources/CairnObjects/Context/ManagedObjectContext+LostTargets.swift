@@ -5,7 +5,9 @@
 //
 //   1. An object that was folded into another one stands for that one.
 //   2. One of a row that is there, which the context has let go of by a reset, stands for the row's object.
-//   3. All others are no more. The relationship is set without them, and the object is not valid until it is set anew.
+//   3. All others are no more. The relationship is set without them, and the object is not valid until it is set anew. But one
+//      that the relationship shows still, since nobody has refreshed it, stays there as it was: whoever adds a member to those
+//      that he has read means nothing by that one.
 //
 // Threads: the context's.
 
@@ -43,6 +45,10 @@ extension ManagedObjectContext {
             check(member, for: object, index)
             if let meant = meant(by: member, object, index) {
                 there.append(meant)
+            } else if member.managedObjectContext === self,
+                isMember(member.objectID, of: object, index)
+            {
+                there.append(member)
             } else {
                 lost.append(member.objectID)
             }

@@ -202,6 +202,8 @@ extension ManagedObjectContext {
         if let target {
             check(target, for: object, index)
             meant = self.meant(by: target, object, index)
+            // Shown still, though it is gone.
+            if meant == nil, old == target.objectID { return touch(object, index, old) }
         }
         if let meant {
             if old == meant.objectID { return touch(object, index, old) }

@@ -80,9 +80,13 @@ public struct MutableMembers: Sequence {
     @discardableResult
     public func remove(_ member: ManagedObject) -> Bool {
         let context = context
-        if context.forgetLostTarget(member, of: owner, index) { return true }
-        guard let member = context.meant(by: member, owner, index), contains(member) else {
-            return false
+        var member = member
+        if !contains(member) {
+            if context.forgetLostTarget(member, of: owner, index) { return true }
+            guard let meant = context.meant(by: member, owner, index), contains(meant) else {
+                return false
+            }
+            member = meant
         }
         context.unlink(owner, index, member)
         return true

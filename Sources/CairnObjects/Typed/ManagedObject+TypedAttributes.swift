@@ -80,14 +80,14 @@ extension ManagedObject {
     public final func _write<V: CompositeValue>(_ property: Int, _ value: V) {
         var writer = CompositeWriter()
         value._write(to: &writer)
-        setLeaves(property, writer, value) { V(_from: &$0) }
+        setLeaves(property, writer, value)
     }
 
     /// Sets an optional composite property. Generated accessors call it.
     public final func _write<V: CompositeValue>(_ property: Int, _ value: V?) {
         var writer = CompositeWriter()
         writer.writeOptional(value)
-        setLeaves(property, writer, value) { V(_from: &$0) }
+        setLeaves(property, writer, value)
     }
 
     // MARK: Values as JSON
@@ -169,33 +169,46 @@ extension ManagedObject {
 
     /// Sets the leaves of a composite attribute. A leaf that is no value of its type, such as a raw value of another version of
     /// the program, is read as a default: it stays as it is stored if that is what it is set to, since whoever changes one element
-    /// sets all of them.
-    private func setLeaves<Whole, V: CompositeValue>(
-        _ property: Int, _ writer: CompositeWriter, _ value: Whole,
-        _ read: (inout CompositeReader) -> V?
+    /// sets all of them. Nil leaves nothing.
+    private func setLeaves<V: CompositeValue>(
+        _ property: Int, _ writer: CompositeWriter, _ value: V?
     ) {
         guard case .composite(let list) = binding.slot(property) else { mismatch(property) }
         if let cause = writer.failure {
-            return refuse(property, RefusedValue(value, "\(V.self)", cause))
+            return refuse(property, RefusedValue(value as Any, "\(V.self)", cause))
         }
         let columns = binding.columns(ofComposite: list)
-        let stored = columns.map { columnValue($0) }
-        var values = writer.values
-        if stored != values, stored.contains(where: { !$0.isNull }) {
-            var reader = CompositeReader(stored)
-            var shown = CompositeWriter()
-            read(&reader)?._write(to: &shown)
-            if shown.failure == nil, shown.values.count == stored.count {
-                for index in stored.indices
-                where !stored[index].isNull && shown.values[index] == values[index] {
-                    values[index] = stored[index]
-                }
-            }
-        }
+        let values =
+            value == nil
+            ? writer.values
+            : Self.keeping(columns.map { columnValue($0) }, in: writer.values, V.self)
         for (column, value) in zip(columns, values) {
             checkRange(column, value, property)
             setColumn(column, value)
         }
+    }
+
+    /// What the leaves of a composite value are set to, which is not nil, with those that stay as they are stored.
+    private static func keeping<V: CompositeValue>(
+        _ stored: [Value], in values: [Value], _ type: V.Type
+    ) -> [Value] {
+        guard stored != values, stored.contains(where: { !$0.isNull }) else { return values }
+        func shown(_ leaves: [Value]) -> [Value]? {
+            var reader = CompositeReader(leaves)
+            var writer = CompositeWriter()
+            V(_from: &reader)?._write(to: &writer)
+            return writer.failure == nil && writer.values.count == leaves.count
+                ? writer.values : nil
+        }
+        guard let before = shown(stored) else { return values }
+        var kept = values
+        for index in stored.indices where before[index] == values[index] {
+            if stored[index].isNull || stored[index] == values[index] { continue }
+            kept[index] = stored[index]
+            // A composite value in this one was set to nil, and would be there again.
+            if shown(kept)?.map(\.isNull) != values.map(\.isNull) { kept[index] = values[index] }
+        }
+        return kept
     }
 
     /// The declared default of a property without a value; nil if it has none.

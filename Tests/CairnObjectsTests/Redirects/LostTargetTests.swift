@@ -147,6 +147,48 @@ struct LostTargetTests {
     }
 
     @Test(
+        "A member that somebody else has deleted does not keep others from being added to those that were read",
+        arguments: Backend.allCases)
+    func shownStill(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        let ids = try stack.store { context in
+            let tags = ["red", "blue"].map { context.make("Tag", ["label": $0]) }
+            return [context.make("Product", ["name": "Golf", "tags": Set(tags)])] + tags
+        }
+        let context = stack.context(.mergeByPropertyObjectTrump)
+        let product = context.object(with: ids[0])
+        let red = try #require(product.members("tags").first { $0.objectID == ids[1] })
+        let other = stack.context()
+        other.delete(other.object(with: ids[1]))
+        try other.save()
+        #expect(red["label"] == nil && red.isDeleted)
+        #expect(product.members("tags").contains(red))
+        product["tags"] = product.members("tags").union([context.make("Tag", ["label": "new"])])
+        try context.save()
+        let stored = stack.context().object(with: ids[0])
+        #expect(Set(stored.members("tags").map { $0.string("label") }) == ["blue", "new"])
+    }
+
+    @Test(
+        "A member that somebody else has deleted can be taken out", arguments: Backend.allCases)
+    func takenOut(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        let ids = try stack.store { context in
+            let tags = ["red", "blue"].map { context.make("Tag", ["label": $0]) }
+            return [context.make("Product", ["name": "Golf", "tags": Set(tags)])] + tags
+        }
+        let context = stack.context()
+        let product = context.object(with: ids[0])
+        let red = try #require(product.members("tags").first { $0.objectID == ids[1] })
+        let other = stack.context()
+        other.delete(other.object(with: ids[1]))
+        try other.save()
+        #expect(red["label"] == nil && red.isDeleted)
+        #expect(product.mutableSetValue(forKey: "tags").remove(red))
+        #expect(product.members("tags").map(\.objectID) == [ids[2]])
+    }
+
+    @Test(
         "What was never saved, and what a rollback took back, can be no target either",
         arguments: Backend.allCases)
     func neverSaved(_ backend: Backend) throws {

@@ -173,7 +173,7 @@ struct TypedPredicateTests {
         let error = storeError {
             _ = try FetchRequest<TypedGraded>(#Predicate { $0.grade.opposite == 1 })
         }
-        #expect(error?.message.contains("no persistent property, is not supported") == true)
+        #expect(error?.message.contains("not a persistent property, is not supported") == true)
         // The cases of this one cannot be listed.
         let unknown = storeError {
             _ = try FetchRequest<TypedThing>(#Predicate { $0.shade.rawValue == "dark" })

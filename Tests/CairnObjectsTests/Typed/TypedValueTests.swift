@@ -15,10 +15,19 @@ struct Room: Equatable {
     var name: String = ""
 }
 
+/// A composite value with another one in it that may be nil.
+@Composite
+struct Flat: Equatable {
+    var number: Int = 0
+    var shade: Shade = .dark
+    var cellar: Room?
+}
+
 @Entity
 final class TypedHome: ManagedObject {
     var room: Room = Room()
     var spare: Room?
+    var flat: Flat = Flat()
 }
 
 @Suite("Values of typed properties")
@@ -287,6 +296,35 @@ struct TypedValueTests {
         home.room.shade = .light
         try context.save()
         #expect(stack.context().object(with: ids[1]).string("room.shade") == "light")
+    }
+
+    @Test(
+        "A composite value that is set to nil is nil, whatever is stored of it",
+        arguments: Backend.allCases)
+    func nilOverUnknownValues(_ backend: Backend) throws {
+        let stack = try Stack(
+            ManagedObjectModel(for: TypedHome.self), backend,
+            classes: ObjectClasses(for: TypedHome.self))
+        let id = try stack.store { context in
+            let home = context.make("TypedHome")
+            home["spare"] = ["spare.other": "green", "spare.name": "attic"]
+            home["flat"] = [
+                "flat.number": 1, "flat.shade": "blue", "flat.cellar.other": "green",
+                "flat.cellar.name": "cellar",
+            ]
+            return [home]
+        }[0]
+        let context = stack.context()
+        let home = try #require(context.object(with: id) as? TypedHome)
+        #expect(home.spare == Room(name: "attic") && home.flat.cellar == Room(name: "cellar"))
+        home.spare = nil
+        home.flat.cellar = nil
+        #expect(home.spare == nil && home.flat.cellar == nil)
+        try context.save()
+        let stored = stack.context().object(with: id)
+        #expect(stored["spare.other"] == nil && stored["flat.cellar.other"] == nil)
+        // What stands beside it stays.
+        #expect(stored.string("flat.shade") == "blue")
     }
 
     @Test("An object that somebody else has deleted has its defaults", arguments: Backend.allCases)
