@@ -126,8 +126,8 @@ extension ManagedObjectContext {
         return true
     }
 
-    /// Refreshes all objects, which show what is stored then, and keeps unsaved changes: changed objects get the newest row under their
-    /// edits, the others become faults. Transient values return to their defaults.
+    /// Refreshes all objects, which show what is stored then, and keeps unsaved changes: changed objects get the newest row under
+    /// their edits, the others become faults. Transient values return to their defaults.
     public func refreshAllObjects() {
         let start = board.wants(.refreshes) ? Self.now() : nil
         var count = 0
@@ -137,9 +137,7 @@ extension ManagedObjectContext {
             hasSetTransients = false
         }
         if parent != nil, knownRows.hidesBatches {
-            for object in registry.objects where !object.isInserted {
-                refreshAbove(object.objectID)
-            }
+            refreshAllAbove()
             knownRows.begin(at: nil)
         }
         for object in registry.objects where !object.isInserted && !object.isGone {
@@ -163,6 +161,13 @@ extension ManagedObjectContext {
         if let shown = parent.registry.object(for: id) {
             parent.refresh(shown, mergeChanges: true)
         }
+    }
+
+    /// The same of all objects that the contexts above have: what is not here yet is read through them.
+    private func refreshAllAbove() {
+        guard let parent else { return }
+        parent.refreshAllAbove()
+        for shown in parent.registry.objects { parent.refresh(shown, mergeChanges: true) }
     }
 
     /// Takes the edits of an object's relationships back on both sides.

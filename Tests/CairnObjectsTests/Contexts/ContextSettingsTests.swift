@@ -81,7 +81,8 @@ struct ContextSettingsTests {
         let (stack, ids) = try prepare(backend)
         let parent = stack.context()
         let above = parent.object(with: ids[0])
-        #expect(above.string("note") == "old")
+        let onlyAbove = parent.object(with: ids[1])
+        #expect(above.string("note") == "old" && onlyAbove.string("note") == "old")
         let child = parent.newChildContext()
         let product = child.object(with: ids[0])
         #expect(product.string("note") == "old")
@@ -89,6 +90,13 @@ struct ContextSettingsTests {
         #expect(product.string("note") == "old")
         child.refreshAllObjects()
         #expect(product.string("note") == "new")
+        // Of what it has not had it shows no more than its parent does, which is refreshed, too.
+        var update = BatchUpdateRequest(entityName: "Product")
+        update.propertiesToUpdate = ["note": .value(.string("by update"))]
+        try child.execute(update)
+        child.refreshAllObjects()
+        #expect(child.object(with: ids[1]).string("note") == "by update")
+        #expect(onlyAbove.string("note") == "by update")
         above["price"] = 2.0
         try upsert("newer", child)
         child.refresh(product, mergeChanges: false)
