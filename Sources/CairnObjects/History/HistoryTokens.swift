@@ -18,6 +18,8 @@ extension PersistentHistoryToken: PredicateArgument {
 struct HistoryTokens {
     /// By what stands for them while the format is read.
     private var tokens: [UUID: PersistentHistoryToken] = [:]
+    /// What stands for those that are in the condition by now.
+    private var replacedMarks: Set<UUID> = []
 
     /// A condition on the history whose arguments may be tokens.
     static func predicate(_ format: String, _ arguments: [(any PredicateArgument)?])
@@ -26,7 +28,16 @@ struct HistoryTokens {
         var tokens = HistoryTokens()
         let values = arguments.map { tokens.argument($0) }
         let node = try PredicateNode(format: format, arguments: values)
-        return tokens.tokens.isEmpty ? node : try tokens.replaced(node)
+        if tokens.tokens.isEmpty { return node }
+        let replaced = try tokens.replaced(node)
+        // Such as one in braces: what stands for it would be compared as it is.
+        if tokens.replacedMarks.count < tokens.tokens.count { throw misplaced }
+        return replaced
+    }
+
+    private static var misplaced: PredicateFormatError {
+        PredicateFormatError(
+            "a token is compared with the key token, by == != < <= > or >=", key: "token")
     }
 
     private mutating func argument(_ argument: (any PredicateArgument)?)
@@ -40,11 +51,15 @@ struct HistoryTokens {
         return .value(.uuid(mark))
     }
 
-    private func token(_ node: ExpressionNode) -> PersistentHistoryToken? {
-        if case .constant(.uuid(let mark)) = node { tokens[mark] } else { nil }
+    private mutating func token(_ node: ExpressionNode) -> PersistentHistoryToken? {
+        guard case .constant(.uuid(let mark)) = node, let token = tokens[mark] else { return nil }
+        replacedMarks.insert(mark)
+        return token
     }
 
-    private func replaced(_ node: PredicateNode) throws(PredicateFormatError) -> PredicateNode {
+    private mutating func replaced(_ node: PredicateNode) throws(PredicateFormatError)
+        -> PredicateNode
+    {
         switch node {
         case .constant: return node
         case .not(let part): return .not(try replaced(part))
@@ -57,8 +72,8 @@ struct HistoryTokens {
         }
     }
 
-    private func replaced(_ comparison: PredicateNode.Comparison) throws(PredicateFormatError)
-        -> PredicateNode
+    private mutating func replaced(_ comparison: PredicateNode.Comparison)
+        throws(PredicateFormatError) -> PredicateNode
     {
         let sides: (ExpressionNode, PersistentHistoryToken, PredicateNode.Comparison.Operator?)
         if let token = token(comparison.right) {
@@ -71,10 +86,7 @@ struct HistoryTokens {
         let (side, token, relation) = sides
         guard case .keyPath(let path) = side, path == "token" || path.hasSuffix(".token"),
             comparison.modifier == .direct, let relation, relation.isEqualityOrOrder
-        else {
-            throw PredicateFormatError(
-                "a token is compared with the key token, by == != < <= > or >=", key: "token")
-        }
+        else { throw Self.misplaced }
         let store = ExpressionNode.keyPath(String(path.dropLast("token".count)) + "storeID")
         func isOf(_ identifier: UUID) -> PredicateNode {
             .compare(store, .equal, .constant(.uuid(identifier)))
