@@ -62,8 +62,7 @@ struct Failure: Error {
             ]
         case let error as PredicateFormatError:
             self.init("the condition: \(error.explanation)", code: .usage)
-        case let error as FieldMapping.Problem: self.init("--map: \(error)", code: .usage)
-        case let error as FieldTypes.Problem: self.init("--type: \(error)", code: .usage)
+        case let error as FieldPairs.Problem: self.init("\(error)", code: .usage)
         default: return nil
         }
     }

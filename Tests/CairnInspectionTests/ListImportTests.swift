@@ -96,11 +96,22 @@ struct ListImportTests {
     @Test(
         "a mapping is read, or refused with the reason",
         arguments: [
-            ("a", "no mapping"), ("=b", "does not say which field"), ("a=b,a=c", "mapped twice"),
+            ("a", "--map: “a” has no =: write from=to"), ("=b", "“=b” has no name"),
+            ("a=b,a=c", "a is there twice"), ("a=b,c", "“c” has no ="),
         ])
     func mapping(text: String, message: String) {
-        let problem = #expect(throws: FieldMapping.Problem.self) { try FieldMapping([text]) }
+        let problem = #expect(throws: FieldPairs.Problem.self) { try FieldMapping([text]) }
         #expect(problem?.description.contains(message) == true)
+    }
+
+    @Test("a field with commas and signs of equality in its name is dropped as the error says")
+    func oddNames() throws {
+        let schema = try schema(.init("a", .integer64))
+        let text = "a,\"Last, first\",x=1\n1,2,3\n"
+        let error = try #require(try problems(list(text), schema))
+        #expect(error.description.hasSuffix("--map 'Last, first=,x=1='"))
+        let rows = try imported(list(text), schema, mapping: ["Last, first=,x=1="])
+        #expect(rows.map { $0["a"] } == [.integer(1)])
     }
 
     @Test("mapped fields that no record has are told")

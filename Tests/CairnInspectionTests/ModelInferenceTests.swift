@@ -146,10 +146,11 @@ struct ModelInferenceTests {
         #expect(missing?.message.contains("time, which the list does not have") == true)
         #expect(missing?.message.contains("code, delay, when, open") == true)
         for (text, message) in [
-            ("delay", "no type"), ("=int", "no type"), ("a=word", "Types are: boolean"),
-            ("a=composite", "no type of a list"), ("a=int,a=date", "two types"), ("a=", "no type"),
+            ("delay", "write attribute=type"), ("=int", "no name"),
+            ("a=word", "Types are: boolean"),
+            ("a=composite", "no type of a list"), ("a=int,a=date", "twice"), ("a=", "no type"),
         ] {
-            let problem = #expect(throws: FieldTypes.Problem.self) { try FieldTypes([text]) }
+            let problem = #expect(throws: FieldPairs.Problem.self) { try FieldTypes([text]) }
             #expect(problem?.description.contains(message) == true, "\(text)")
         }
     }
