@@ -112,6 +112,16 @@ struct CellConversionTests {
         }
     }
 
+    @Test("digits that a person writes, or that stand in CSV, may be bytes or a URI")
+    func digits() throws {
+        let bytes = Value.binary(try #require(Data(base64Encoded: "1234")))
+        let uri = Value.uri(try #require(URL(string: "1234")))
+        for (type, value) in [(AttributeType.binary, bytes), (.uri, uri)] {
+            #expect(convert("1234", .text, type) == .value(value))
+            #expect(CellConversion(text: "1234", as: type, isKey: true) == .value(value))
+        }
+    }
+
     @Test("a number is never a date, and says what to do")
     func numberAsDate() {
         guard case .failure(let reason) = convert("1397476327000", .number, .date) else {

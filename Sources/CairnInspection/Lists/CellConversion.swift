@@ -55,16 +55,7 @@ extension ListRecord {
         }
     }
 
-    /// What a person wrote as a value of a type, in the forms that a cell of a list may have.
-    package static func value(of text: String, as type: AttributeType, isKey: Bool = false)
-        -> CellConversion
-    {
-        if type == .string { return .value(.string(text)) }
-        var text = text
-        return text.withUTF8 { convert($0, isNumber: NumberText($0) != nil, isKey: isKey, type) }
-    }
-
-    private static func convert(
+    fileprivate static func convert(
         _ text: UnsafeBufferPointer<UInt8>, isNumber: Bool, isKey: Bool, _ type: AttributeType
     ) -> CellConversion {
         switch type {
@@ -215,11 +206,12 @@ extension CellConversion {
 
 extension CellConversion {
     /// A text that a person wrote as a value of a type, as a cell of CSV would be read.
-    package init(text: String, as type: AttributeType) {
-        var record = ListRecord()
-        record.begin(line: 1)
-        record.bytes = Array(text.utf8)
-        record.add(0, .text, from: 0, line: 1)
-        self = record.value(of: record.cells[0], as: type)
+    package init(text: String, as type: AttributeType, isKey: Bool = false) {
+        if type == .string {
+            self = .value(.string(text))
+            return
+        }
+        var text = text
+        self = text.withUTF8 { ListRecord.convert($0, isNumber: false, isKey: isKey, type) }
     }
 }

@@ -49,7 +49,8 @@ struct TargetReader {
             for part in record.text(cell).split(separator: separator) {
                 let key = part.trimming(while: { $0 == " " })
                 if key.isEmpty { continue }
-                switch target(String(key), { ListRecord.value(of: $0, as: $1, isKey: true) }, field)
+                switch target(
+                    String(key), { CellConversion(text: $0, as: $1, isKey: true) }, field)
                 {
                 case .targets(let some): targets += some
                 case .failure(let reason): return .failure("\(key): \(reason)")

@@ -292,7 +292,7 @@ extension ImportCommand {
                 case .attribute(let type) = entity.columns[column].kind
             else { throw Failure("\(entity.name) has no attribute \(name)") }
             var conversion = CellConversion.value(.null)
-            if !value.isEmpty { conversion = ListRecord.value(of: value, as: type) }
+            if !value.isEmpty { conversion = CellConversion(text: value, as: type) }
             switch conversion {
             case .value(let value): marks[name] = value
             case .failure(let reason):
