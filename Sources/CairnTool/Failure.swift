@@ -43,6 +43,7 @@ struct Failure: Error {
     init?(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
+        case let error as ImportJob.OtherTypes: self = error.failure
         case let error as StoreError: self.init(store: error)
         case let error as ListError:
             self.init("\(error)")

@@ -522,6 +522,9 @@ struct ImportCommandTests {
         #expect(changes.map { $0["old"] as? String } == ["integer32"])
         let narrow = try work.importing("3.csv", list, "--widen", "--type", "small=integer16")
         #expect(narrow.code == 1, "\(narrow.output)")
+        #expect(narrow.errors.contains("small is of type integer64"), "\(narrow.errors)")
+        let none = try work.importing("3.csv", list, "--add-fields", "--type", "more=integer16")
+        #expect(none.code == 1 && none.errors.contains("no attribute more"), "\(none.errors)")
     }
 
     @Test("what no wider type can help is an error that changes nothing")

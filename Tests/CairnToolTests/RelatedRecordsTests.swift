@@ -145,6 +145,18 @@ struct RelatedRecordsTests {
         #expect(none.code == 1 && none.errors.contains("Book.tags"), "\(none.errors)")
     }
 
+    @Test("a list that needs new attributes names targets with a separator and by ids as any other")
+    func growing() throws {
+        let work = try filled()
+        let run = try importing(
+            work, "1.csv", "code,tags,note\na,1|2,x\nb,p2|3,y\n", "--separator", "|",
+            "--add-fields")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.lines.last == "Book.note is new, of type string")
+        #expect(
+            try books(work) == ["a": ["-", "-", "1", "2", "2"], "b": ["-", "-", "2", "3", "2"]])
+    }
+
     @Test("targets that are not there are named, or made with --create-targets")
     func made() throws {
         let work = try filled()

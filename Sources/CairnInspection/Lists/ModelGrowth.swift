@@ -59,8 +59,15 @@ private final class GrowthPlan: FieldPlan {
     private enum Role {
         /// It has a place and is not looked at, or cannot have one.
         case none
-        case new(name: String, FieldFacts)
-        case stored(StoredField)
+        /// Which of the new ones it is.
+        case new(Int)
+        /// Which of the stored ones.
+        case stored(Int)
+    }
+
+    private struct NewField {
+        let name: String
+        var facts = FieldFacts()
     }
 
     private struct StoredField {
@@ -70,6 +77,24 @@ private final class GrowthPlan: FieldPlan {
         let isKey: Bool
         var candidates: [AttributeType]
         var fits = true
+
+        mutating func note(_ cell: ListRecord.Cell, in record: ListRecord) {
+            if fits { fits = takes(cell, of: record, as: type, isKey: isKey) }
+            for index in candidates.indices.reversed()
+            // Nothing is rounded only because something else did not fit.
+            where !takes(cell, of: record, as: candidates[index], isKey: true) {
+                candidates.remove(at: index)
+            }
+        }
+
+        private func takes(
+            _ cell: ListRecord.Cell, of record: ListRecord, as type: AttributeType, isKey: Bool
+        ) -> Bool {
+            // Every single value has a text, which need not be made for that.
+            if type == .string { return keepsNested || cell.kind != .nested }
+            if case .value = record.value(of: cell, as: type, isKey: isKey) { return true }
+            return false
+        }
     }
 
     private let entity: SchemaEntity
@@ -79,6 +104,8 @@ private final class GrowthPlan: FieldPlan {
     private let adds: Bool
     private let widens: Bool
     private var roles: [Role] = []
+    private var new: [NewField] = []
+    private var stored: [StoredField] = []
 
     init(
         _ entity: SchemaEntity, in schema: Schema, mapping: FieldMapping, types: FieldTypes,
@@ -99,12 +126,14 @@ private final class GrowthPlan: FieldPlan {
         case .column(let column, let type, let keepsNested):
             // Parts of composite attributes stay what they are.
             if widens, entity.attributeIndex(named: entity.columns[column].name) != nil {
-                roles.append(.stored(stored(column, type, keepsNested: keepsNested)))
+                roles.append(.stored(stored.count))
+                stored.append(storedField(column, type, keepsNested: keepsNested))
             } else {
                 roles.append(.none)
             }
         case .none where adds && isNew(name, field):
-            roles.append(.new(name: name, FieldFacts()))
+            roles.append(.new(new.count))
+            new.append(NewField(name: name))
             return .value
         default: roles.append(.none)
         }
@@ -117,7 +146,9 @@ private final class GrowthPlan: FieldPlan {
             && entity.relationshipIndex(named: name) == nil
     }
 
-    private func stored(_ column: Int, _ type: AttributeType, keepsNested: Bool) -> StoredField {
+    private func storedField(_ column: Int, _ type: AttributeType, keepsNested: Bool)
+        -> StoredField
+    {
         let name = entity.columns[column].name
         var field = StoredField(
             attribute: name, type: type, keepsNested: keepsNested,
@@ -134,47 +165,23 @@ private final class GrowthPlan: FieldPlan {
     func note(_ cell: ListRecord.Cell, in record: ListRecord) {
         switch roles[cell.field] {
         case .none: return
-        case .new(let name, var facts):
-            facts.note(cell, in: record)
-            roles[cell.field] = .new(name: name, facts)
-        case .stored(var field):
-            if field.fits,
-                case .failure = record.value(
-                    of: cell, as: field.type, keepsNested: field.keepsNested, isKey: field.isKey)
-            {
-                field.fits = false
-            }
-            field.candidates.removeAll { type in
-                // Nothing is rounded only because something else did not fit.
-                if case .failure = record.value(
-                    of: cell, as: type, keepsNested: field.keepsNested, isKey: true)
-                {
-                    return true
-                }
-                return false
-            }
-            roles[cell.field] = .stored(field)
+        case .new(let index): new[index].facts.note(cell, in: record)
+        case .stored(let index): stored[index].note(cell, in: record)
         }
     }
 
     func result() throws(ListError) -> ([AttributeDescription], [ModelGrowth.Widening]) {
         var additions: [AttributeDescription] = []
-        var widenings: [ModelGrowth.Widening] = []
         var names: Set<String> = []
-        for role in roles {
-            switch role {
-            case .none: continue
-            case .new(let name, let facts):
-                guard names.insert(name).inserted else {
-                    throw ListError("two fields would be called \(name): rename one with --map")
-                }
-                additions.append(facts.attribute(name, type: types.type(of: name)))
-            case .stored(let field):
-                if field.fits || field.candidates.isEmpty { continue }
-                widenings.append(
-                    ModelGrowth.Widening(
-                        attribute: field.attribute, old: field.type, candidates: field.candidates))
+        for field in new {
+            guard names.insert(field.name).inserted else {
+                throw ListError("two fields would be called \(field.name): rename one with --map")
             }
+            additions.append(field.facts.attribute(field.name, type: types.type(of: field.name)))
+        }
+        let widenings = stored.filter { !$0.fits && !$0.candidates.isEmpty }.map { field in
+            ModelGrowth.Widening(
+                attribute: field.attribute, old: field.type, candidates: field.candidates)
         }
         return (additions, widenings)
     }

@@ -44,16 +44,16 @@ struct ImportGrowth {
 
     /// Leads the store to a model that the list fits, and says what has changed; nothing, if nothing helps.
     func run(_ console: Console) throws -> [Change] {
-        let (old, model, changes) = try StoreSession.reading(job.store) { session in
+        let (old, schema, changes) = try StoreSession.reading(job.store) { session in
             let (model, changes) = try grown(session, console)
-            return (session.store.schema, model, changes)
+            let schema = changes.isEmpty ? session.schema : try Schema(model)
+            if !changes.isEmpty, let entity = schema.entity(named: job.entity) {
+                try job.reading(source, form, for: entity, in: schema, of: session).check()
+            }
+            return (session.schema, schema, changes)
         }
         console.endProgress()
         if changes.isEmpty { return [] }
-        let schema = try Schema(model)
-        guard let entity = schema.entity(named: job.entity) else { return [] }
-        try ListImport(source, form: form, entity: entity, in: schema, mapping: job.mapping)
-            .check()
         try lead(from: old, to: schema, changes)
         return changes
     }

@@ -154,7 +154,10 @@ struct ImportJob {
     }
 
     /// What is said of types is not what the store has: perhaps its model can follow.
-    private struct OtherTypes: Error {}
+    struct OtherTypes: Error {
+        /// What it means if the model cannot.
+        let failure: Failure
+    }
 
     /// Types are for new stores; what a store has already may be said again.
     private func checkTypes(_ entity: SchemaEntity, _ form: ListForm) throws {
@@ -163,14 +166,15 @@ struct ImportJob {
             guard let index = entity.columnIndex(named: name),
                 case .attribute(let type) = entity.columns[index].kind
             else {
-                if addsFields { throw OtherTypes() }
-                throw Failure("--type: \(entity.name) in \(store) has no attribute \(name)")
+                throw OtherTypes(
+                    failure: Failure("--type: \(entity.name) in \(store) has no attribute \(name)"))
             }
             guard types.type(of: name) != type else { continue }
-            if widens { throw OtherTypes() }
-            throw Failure(
-                "\(store) exists, and its \(entity.name).\(name) is of type \(type.rawValue):"
-                    + " leave --type out, or lead the store to another model with cairn migrate")
+            throw OtherTypes(
+                failure: Failure(
+                    "\(store) exists, and its \(entity.name).\(name) is of type \(type.rawValue):"
+                        + " leave --type out, or lead the store to another model with cairn migrate"
+                ))
         }
     }
 
@@ -183,10 +187,7 @@ struct ImportJob {
         let description = try session.entity(entity)
         try checkConstraints(description, form)
         try checkTypes(description, form)
-        let list = try ListImport(
-            source, form: form, entity: description, in: session.schema, mapping: mapping)
-        list.separator = separator
-        list.identify = { text, entity in try session.objectID(text, of: entity) }
+        let list = try reading(source, form, for: description, in: session.schema, of: session)
         list.onProgress = { records, bytes in
             console.progress(Self.progress("importing", records, bytes, of: source))
         }
@@ -201,6 +202,18 @@ struct ImportJob {
             result: result, store: store, unusedMappings: list.unusedMappings,
             repeats: Self.repeats(request.mergePolicy),
             skipsKeyless: request.missingKey == .skip)
+    }
+
+    /// Begins to read the list for an entity, of the store's schema or of one that it may get.
+    func reading(
+        _ source: ListSource, _ form: ListForm, for entity: SchemaEntity, in schema: Schema,
+        of session: StoreSession
+    ) throws -> ListImport {
+        let list = try ListImport(
+            source, form: form, entity: entity, in: schema, mapping: mapping)
+        list.separator = separator
+        list.identify = { text, entity in try session.objectID(text, of: entity) }
+        return list
     }
 
     /// Which of several records of one key counts.
