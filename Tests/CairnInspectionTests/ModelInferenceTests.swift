@@ -72,11 +72,19 @@ struct ModelInferenceTests {
             (["0.1000000000000000055511151231257827021181583404541015625"], .string),
             (["-0", "0.5"], .double), (["-0", "0.10000000000000001"], .string),
             (["0.10000000000000001", "-0.00"], .string), (["-0", "9007199254740993"], .string),
+            (["1000000000000000000000000"], .decimal), (["100000000000000000000"], .double),
+            (["0.5", "1234567890123450000"], .decimal), (["1234567890123450000.0"], .decimal),
+            (["-1234567890123450000.5"], .decimal), (["123456789012345.5"], .double),
         ] as [([String], AttributeType)])
     func rounding(values: [String], type: AttributeType) throws {
         let rows = values.map { "{\"a\":\($0)}" }.joined(separator: ",")
         #expect(try attribute("[\(rows)]").type == type)
         #expect(try attribute("a,b\n" + values.map { "\($0),x\n" }.joined()).type == type)
+        // The store takes the list that its model was read off.
+        let source = list("[\(rows)]")
+        let model = try ModelInference.model(
+            of: source, form: .array, entity: "Item", unique: [], mapping: FieldMapping())
+        #expect(try imported(source, Schema(model)).count == values.count)
     }
 
     @Test(
@@ -95,6 +103,68 @@ struct ModelInferenceTests {
         #expect(attributes[0].type == type)
         // What is no key is a number all the same.
         #expect(attributes[1].type != .string)
+    }
+
+    @Test(
+        "a key is no date and no truth value if two of its texts could be one",
+        arguments: [
+            (["2024-05-01", "2024-05-02"], .date),
+            (["2024-05-01", "2024-05-01T00:00:00Z"], .string),
+            (["2024-05-01T12:00:00Z", "2024-05-01T12:00:01Z"], .date),
+            (["2024-05-01T12:00:00Z", "2024-05-01T14:00:00+02:00"], .string),
+            (["2024-05-01T14:00:00+02:00", "2024-05-01T13:00:00+01:00"], .string),
+            (["2024-05-01T12:00+02", "2024-05-01T10:00:00"], .string),
+            (["2024-05-01T12:00:00", "2024-05-01 12:00:00"], .string),
+            (["2024-05-01T12:00:00.5Z", "2024-05-01T12:00:00.50Z"], .string),
+            (["2024-05-01T12:00:00.5Z", "2024-05-01T12:00:00.7Z"], .date),
+            (["2024-05-01T12:00:00Z", "2024-05-01T12:00:00z"], .string),
+            (["true", "false"], .boolean), (["True", "False"], .boolean),
+            (["YES", "NO"], .boolean), (["true", "no"], .string), (["true", "TRUE"], .string),
+            (["yes", "yEs", "no"], .string),
+        ] as [([String], AttributeType)])
+    func keysOfOneForm(cells: [String], type: AttributeType) throws {
+        let rows = cells.map { "{\"a\":\"\($0)\",\"b\":\"\($0)\"}" }
+        let texts = list("[\(rows.joined(separator: ","))]")
+        for source in [list("a,b\n" + cells.map { "\($0),\($0)\n" }.joined()), texts] {
+            let model = try ModelInference.model(
+                of: source, form: try ListForm(of: source), entity: "Item", unique: [["a"]],
+                mapping: FieldMapping())
+            #expect(model.entities[0].attributes[0].type == type)
+            #expect(model.entities[0].attributes[1].type != .string)
+        }
+    }
+
+    @Test("JSON's own truth values and words are two forms of a key")
+    func truthAndWords() throws {
+        for (text, type) in [
+            (#"[{"a":true},{"a":false}]"#, AttributeType.boolean),
+            (#"[{"a":true},{"a":"true"}]"#, .string),
+        ] {
+            let model = try ModelInference.model(
+                of: list(text), form: .array, entity: "Item", unique: [["a"]],
+                mapping: FieldMapping())
+            #expect(model.entities[0].attributes[0].type == type)
+        }
+    }
+
+    @Test("a sample is of its records alone, and says what a key becomes")
+    func sample() throws {
+        func types(_ text: String, _ limit: Int, _ mapping: [String] = []) throws -> [String] {
+            let source = list(text)
+            let sample = try ModelInference.sample(
+                of: source, form: try ListForm(of: source), unique: [["a"]],
+                mapping: try FieldMapping(mapping), types: FieldTypes(), limit: limit)
+            return sample.fields.map { "\($0.name) \($0.type.rawValue)" } + ["\(sample.isWhole)"]
+        }
+        let lines = "{\"a\":1}\n{\"a\":2,\"b\":3}\n"
+        #expect(try types(lines, 1) == ["a integer64", "false"])
+        #expect(try types(lines, 2) == ["a integer64", "b integer64", "true"])
+        // What is broken behind the sample is none of it.
+        #expect(try types(lines + "{\"a\"", 2) == ["a integer64", "b integer64", "false"])
+        #expect(throws: ListError.self) { try types(lines + "{\"a\"", 3) }
+        #expect(try types("a,b\n1.10,1.10\n", 5) == ["a string", "b double", "true"])
+        let twice = #expect(throws: ListError.self) { try types("a,b\n1,2\n", 5, ["b=a"]) }
+        #expect(twice?.message.contains("two fields would be called a") == true)
     }
 
     @Test("the 100,000th record counts like the first")

@@ -11,8 +11,9 @@
 // In CSV a text is a number if it is written as one without leading zero, plus sign or space, and with an exponent
 // only if that has a sign or there is a point: 1E5 is a code. In JSON a text is no number.
 //
-// A key in CSV is a string, too, if one of its numbers has an exponent or a fraction that ends with 0: 1.1 and 1.10 are one number,
-// and may be two versions.
+// A key is a string, too, if two of its texts may become one value: in CSV if one of its numbers has an exponent or a fraction that
+// ends with 0, as 1.1 and 1.10 are one number, and may be two versions; anywhere if its dates or its truth values are not all
+// written in one form, as a day is its first moment, and yes is true.
 //
 // Threads: one reader.
 
@@ -35,14 +36,18 @@ struct FieldFacts {
     private var isInteger = true
     private var isDouble = true
     private var isDecimal = true
-    /// Whether a number of CSV is written so that another text means the same one.
+    /// Whether a value is written so that another text may mean the same one.
     private var hasVariants = false
+    /// How the dates, or the truth values, are written; 0 before the first.
+    private var form = 0
 
     mutating func note(_ cell: ListRecord.Cell, in record: ListRecord) {
         switch cell.kind {
         case .null: return
         case .nested: hasNested = true
-        case .no, .yes: hasTruth = true
+        case .no, .yes:
+            hasTruth = true
+            note(form: 1)
         case .number, .text, .string:
             // Once a text, always a text: there is no need to look any more.
             if !hasText {
@@ -63,8 +68,10 @@ struct FieldFacts {
             case .yes: hasYes = true
             case .no: hasNo = true
             }
+            note(form: Self.form(ofWord: text, word))
         } else if Self.isDate(text) {
             hasDate = true
+            note(form: Self.form(ofDate: text))
         } else {
             hasText = true
         }
@@ -96,6 +103,32 @@ struct FieldFacts {
             return false
         }
         return Date.isTold(byText: String(decoding: text, as: UTF8.self))
+    }
+
+    /// Notes how a date or truth value is written; nil: in a form of several texts for one value.
+    private mutating func note(form other: Int?) {
+        if form != 0 && form != other || other == nil { hasVariants = true }
+        form = other ?? form
+    }
+
+    /// The form of a truth value: its words and their letters.
+    private static func form(ofWord text: UnsafeBufferPointer<UInt8>, _ word: TruthWord) -> Int? {
+        let small = text.dropFirst().count(where: { $0 & 0x20 != 0 })
+        guard small == 0 || small == text.count - 1 else { return nil }
+        return 2 + (word == .truth ? 1 : 0) + (small == 0 ? 2 : 0)
+            + (text[0] & 0x20 != 0 ? 4 : 0)
+    }
+
+    /// The form of a date: two texts of one form are two moments.
+    private static func form(ofDate text: UnsafeBufferPointer<UInt8>) -> Int? {
+        let time = text.dropFirst(10)
+        guard let mark = time.first, let last = time.last else { return text.count }
+        // Moments in zones of their own, and a comma that stands for a point.
+        let isPlain = !time.contains {
+            $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ",")
+        }
+        let isUTC = last | 0x20 == UInt8(ascii: "z")
+        return isPlain ? text.count << 16 | Int(mark) << 8 | (isUTC ? Int(last) : 0) : nil
     }
 
     private mutating func noteNumber(
@@ -134,9 +167,8 @@ struct FieldFacts {
     func attribute(_ name: String, type said: AttributeType?, isKey: Bool = false)
         -> AttributeDescription
     {
-        let held = type
-        let wouldJoin = isKey && hasVariants && (held == .double || held == .decimal)
-        var attribute = AttributeDescription(name, said ?? (wouldJoin ? .string : held))
+        var attribute = AttributeDescription(
+            name, said ?? (isKey && hasVariants ? .string : type))
         if hasNested, attribute.type == .string {
             attribute.userInfo[ModelInference.jsonMark] = "text"
         }
@@ -144,7 +176,7 @@ struct FieldFacts {
     }
 
     /// The narrowest type that holds all values exactly.
-    var type: AttributeType {
+    private var type: AttributeType {
         if hasText || hasNested || valueCount == 0 { return .string }
         if hasTruth || hasYes || hasNo {
             if hasNumber || hasDate { return .string }

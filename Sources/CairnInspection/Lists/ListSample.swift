@@ -10,6 +10,7 @@ package struct ListSample: Sendable {
         package let name: String
         /// What the attribute would be called; empty for a field that is dropped.
         package let attribute: String
+        /// Undefined for a field that is dropped.
         package let type: AttributeType
         /// Records that have a value in it.
         package let valueCount: Int

@@ -35,11 +35,8 @@ package final class ModelInference {
             guard record.number > 0 else {
                 throw ListError("the list is empty: no model can be inferred from it")
             }
-            let keys = unique.map { names in
-                form.isFeatures ? names.map(FieldMapping.withoutPropertiesPrefix) : names
-            }
             return try plan.model(
-                entity: entity, unique: keys, types: try types.resolved(for: form),
+                entity: entity, unique: keys(unique, form), types: try types.resolved(for: form),
                 records: record.number)
         } catch {
             throw error.naming(source)
@@ -48,10 +45,10 @@ package final class ModelInference {
 
     /// Reads the first records of a list for what would be inferred from them alone.
     ///
-    /// - Throws: `ListError` if they are broken, or a type names no field.
+    /// - Throws: `ListError` if they are broken, or lack a field of a constraint or of a type.
     package static func sample(
-        of source: ListSource, form: ListForm, mapping: FieldMapping, types: FieldTypes,
-        limit: Int
+        of source: ListSource, form: ListForm, unique: [[String]], mapping: FieldMapping,
+        types: FieldTypes, limit: Int
     ) throws(ListError) -> ListSample {
         do throws(ListError) {
             let plan = InferencePlan(try mapping.resolved(for: form))
@@ -59,7 +56,7 @@ package final class ModelInference {
             var record = ListRecord()
             var examples: [Int: String] = [:]
             var isWhole = false
-            while !isWhole, record.number < limit {
+            while record.number < limit {
                 isWhole = try !reader.next(&record)
                 if isWhole { break }
                 for cell in record.cells {
@@ -69,14 +66,29 @@ package final class ModelInference {
                     }
                 }
             }
-            let count = record.number
-            if !isWhole { isWhole = try !reader.next(&record) }
-            return try plan.sample(
-                reader.fields, examples, types: try types.resolved(for: form), records: count,
-                isWhole: isWhole)
+            // What the next record has, or is broken by, is no part of the sample.
+            let (count, fields) = (record.number, reader.fields.fields)
+            if !isWhole { isWhole = (try? !reader.next(&record)) ?? false }
+            let attributes = try plan.attributes(
+                fields.count, unique: keys(unique, form), types: try types.resolved(for: form),
+                of: isWhole ? "the list" : "the sample")
+            return ListSample(
+                fields: fields.map { field in
+                    ListSample.Field(
+                        name: field.name, attribute: attributes[field.index]?.name ?? "",
+                        type: attributes[field.index]?.type ?? .undefined,
+                        valueCount: plan.facts[field.index].valueCount,
+                        example: examples[field.index])
+                }, recordCount: count, isWhole: isWhole)
         } catch {
             throw error.naming(source)
         }
+    }
+
+    /// The keys of constraints as fields of a form are called.
+    private static func keys(_ unique: [[String]], _ form: ListForm) -> [[String]] {
+        form.isFeatures
+            ? unique.map { $0.map(FieldMapping.withoutPropertiesPrefix) } : unique
     }
 }
 
@@ -97,49 +109,48 @@ private final class InferencePlan: FieldPlan {
         return name.isEmpty ? .dropped : .value
     }
 
-    func sample(
-        _ table: FieldTable, _ examples: [Int: String], types: FieldTypes, records: Int,
-        isWhole: Bool
-    ) throws(ListError) -> ListSample {
-        try requireFields(types.names, option: "--type", among: names.filter { !$0.isEmpty })
-        return ListSample(
-            fields: table.fields.map { field in
-                let (name, facts) = (names[field.index], facts[field.index])
-                return ListSample.Field(
-                    name: field.name, attribute: name, type: types.type(of: name) ?? facts.type,
-                    valueCount: facts.valueCount, example: examples[field.index])
-            }, recordCount: records, isWhole: isWhole)
-    }
-
     func model(entity name: String, unique: [[String]], types: FieldTypes, records: Int)
         throws(ListError) -> ManagedObjectModel
     {
         var entity = EntityDescription(name, uniquenessConstraints: unique)
         let keys = Set(unique.joined())
-        var known: Set<String> = []
-        for (field, facts) in zip(names, facts) where !field.isEmpty {
-            guard known.insert(field).inserted else {
-                throw ListError("two fields would be called \(field): rename one with --map")
-            }
-            var attribute = facts.attribute(
-                field, type: types.type(of: field), isKey: keys.contains(field))
-            attribute.isOptional = !keys.contains(field) || facts.valueCount < records
+        let attributes = try attributes(
+            names.count, unique: unique, types: types, of: "the list")
+        for (attribute, facts) in zip(attributes, facts) {
+            guard var attribute else { continue }
+            attribute.isOptional = !keys.contains(attribute.name) || facts.valueCount < records
             entity.attributes.append(attribute)
         }
-        let fields = entity.attributes.map(\.name)
-        try requireFields(keys.sorted(), option: "--unique", among: fields)
-        try requireFields(types.names, option: "--type", among: fields)
         return ManagedObjectModel(entities: [entity])
     }
 
-    private func requireFields(_ names: [String], option: String, among fields: [String])
-        throws(ListError)
+    /// The attributes of the first fields; nil for one that is dropped.
+    ///
+    /// - Parameter list: what errors call these fields together.
+    func attributes(_ count: Int, unique: [[String]], types: FieldTypes, of list: String)
+        throws(ListError) -> [AttributeDescription?]
     {
-        let known = Set(fields)
-        for name in names where !known.contains(name) {
-            throw ListError(
-                "\(option) names \(name), which the list does not have. It has: "
-                    + fields.joined(separator: ", "))
+        let keys = Set(unique.joined())
+        var known: Set<String> = []
+        var attributes: [AttributeDescription?] = []
+        for (field, facts) in zip(names, facts).prefix(count) {
+            guard !field.isEmpty else {
+                attributes.append(nil)
+                continue
+            }
+            guard known.insert(field).inserted else {
+                throw ListError("two fields would be called \(field): rename one with --map")
+            }
+            attributes.append(
+                facts.attribute(field, type: types.type(of: field), isKey: keys.contains(field)))
         }
+        for (option, names) in [("--unique", keys.sorted()), ("--type", types.names)] {
+            for name in names where !known.contains(name) {
+                throw ListError(
+                    "\(option) names \(name), which \(list) does not have. It has: "
+                        + attributes.compactMap { $0?.name }.joined(separator: ", "))
+            }
+        }
+        return attributes
     }
 }

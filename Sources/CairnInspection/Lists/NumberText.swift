@@ -67,6 +67,8 @@ struct NumberText {
     /// The number as an integer, if it is one.
     var whole: Whole {
         guard hasPoint || hasExponent else { return Self.whole(text[digitsStart...], isNegative) }
+        // Most numbers with a point end like this, and need no digits of their own.
+        if !hasExponent, !endsWithZero { return .fraction }
         var digits = Array(text[digitsStart..<wholeEnd])
         var exponent = 0
         if hasPoint {
@@ -125,19 +127,21 @@ struct NumberText {
         }
     }
 
-    /// Whether a double or float tells this number from every other one: a whole number within 64 bits that it
-    /// has exactly, or any other whose digits are those of the shortest text that means it.
+    /// Whether a double or float tells this number from every other one: a whole number that it has exactly, or any other whose
+    /// digits are those of the shortest text that means it. What it tells, ``floating(_:)`` gives.
     func isTold<Number: BinaryFloatingPoint & LosslessStringConvertible>(by type: Number.Type)
         -> Bool
     {
         // Numbers this short and near to 1 are all told apart.
-        if !hasExponent, text.count <= 32,
-            significantDigitCount <= (Number.significandBitCount < 52 ? 6 : 15)
+        let digits = Number.significandBitCount < 52 ? 6 : 15
+        if !hasExponent, wholeEnd - digitsStart <= digits, text.count <= 32,
+            significantDigitCount <= digits
         {
             return true
         }
         switch whole {
         case .value(let integer): return Number(exactly: integer) != nil
+        case .tooLarge where !hasPoint && !hasExponent: return floating(type) != nil
         case .tooLarge, .fraction:
             guard let value = Number(string), value.isFinite, value != 0 else { return false }
             return DecimalText(string) == DecimalText(value.description)

@@ -33,7 +33,8 @@ struct ImportCommand: ParsableCommand {
 
             A double of the store takes the nearest to a number of a later list, as everywhere; \
             but a value of a key is never rounded: such a list is refused. A key of CSV with numbers \
-            such as 1.10 is inferred as a string: 1.1 may be another one.
+            such as 1.10 is inferred as a string: 1.1 may be another one. So is any key whose dates or \
+            truth values are not all written in one form.
 
             Of a GeoJSON feature the properties are fields by their names (properties.code is \
             code), and so are id, longitude, latitude and altitude of a point, and geometry of \
@@ -218,7 +219,8 @@ struct ImportCommand: ParsableCommand {
             ? ListSource(options: options) : ListSource(path: file, options: options)
         if let sample {
             return try ImportSample(
-                store: place.store, entity: entity, mapping: mapping, types: types, limit: sample
+                store: place.store, entity: entity, unique: constraints, mapping: mapping,
+                types: types, limit: sample
             ).print(source, to: console, json: output.json)
         }
         let outcome: ImportJob.Outcome

@@ -8,6 +8,7 @@ import CairnModel
 struct ImportSample {
     let store: String
     let entity: String
+    let unique: [[String]]
     let mapping: FieldMapping
     let types: FieldTypes
     let limit: Int
@@ -16,7 +17,7 @@ struct ImportSample {
     func print(_ source: ListSource, to console: Console, json: Bool) throws {
         let form = try ListForm(of: source)
         let sample = try ModelInference.sample(
-            of: source, form: form, mapping: mapping, types: types, limit: limit)
+            of: source, form: form, unique: unique, mapping: mapping, types: types, limit: limit)
         let stored = try storedTypes()
         if json {
             console.print(Self.json(sample, stored, source, form, entity).line)
