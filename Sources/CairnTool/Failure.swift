@@ -6,7 +6,7 @@ import CairnModel
 import CairnStore
 
 /// Why a command ends without success.
-struct Failure: Error {
+struct Failure: Error, CustomStringConvertible {
     /// How the tool ends. The numbers are part of what the tool promises.
     enum Code: Int32 {
         /// The job failed; nothing was changed.
@@ -25,6 +25,9 @@ struct Failure: Error {
     var isWhole = false
     /// What else a script may want to know.
     var details: [JSONValue.Member] = []
+
+    /// The message, where it is a part of another one.
+    var description: String { message }
 
     init(_ message: String, code: Code = .failed, isWhole: Bool = false) {
         self.message = message

@@ -204,6 +204,14 @@ struct RelatedRecordsTests {
             (#"[{"code":"a","tags":[{"number":1,"age":5}]}]"#, "--map 'tags.age='"),
             (#"[{"code":"a","tags":[[1]]}]"#, "array"),
             (#"[{"code":"a","tags":[null]}]"#, "null"),
+            (
+                #"[{"code":"a","author.name":"Ann","author":"Bob"}]"#,
+                "author.name goes to author already"
+            ),
+            (
+                #"[{"code":"a","author":"x-coredata://b"}]"#,
+                "type string: x-coredata://b is no URI of an object"
+            ),
         ])
     func refused(text: String, reason: String) throws {
         let work = try filled()
@@ -222,5 +230,32 @@ struct RelatedRecordsTests {
             "--map", "tags.no=tags.number,tags.age=,author.who=author.name,author.age=")
         #expect(run.code == 0, "\(run.errors)")
         #expect(try books(work)["a"] == ["Ann", "-", "1", "2", "2"])
+        // As the list calls them, whatever the relationship is called.
+        let labels = #"[{"code":"b","labels":[{"no":3,"number":1}],"writer":{"who":"Bob"}}]"#
+        let names = "labels=tags,writer=author,writer.who=author.name,labels.no="
+        let renamed = try importing(work, "2.json", labels, "--map", names)
+        #expect(renamed.code == 0 && renamed.errors.isEmpty, "\(renamed.errors)")
+        #expect(try books(work)["b"] == ["Bob", "-", "1", "1", "1"])
+        let twice = try importing(work, "2.json", labels, "--map", names + "number")
+        #expect(twice.code == 1 && twice.errors.contains("called number"), "\(twice.errors)")
+    }
+
+    @Test("the key of a target is not rounded, in whatever way it is given")
+    func rounded() throws {
+        let model = Self.model.replacing("integer32", with: "double").replacing(
+            #"{"name": "name", "type": "string"}"#, with: #"{"name": "name", "type": "double"}"#)
+        for (name, text) in [
+            ("1.json", #"[{"code":"a","tags":[{"number":1234567890123456.78}]}]"#),
+            ("2.json", #"[{"code":"a","tags":[1234567890123456.78]}]"#),
+            ("3.json", #"[{"code":"a","author":{"name":1234567890123456.78}}]"#),
+            ("4.csv", "code,author.name\na,1234567890123456.78\n"),
+            ("5.csv", "code,tags\na,1;1234567890123456.78\n"),
+        ] {
+            let work = try Workplace()
+            let run = try importing(
+                work, name, text, "--create-targets", "--model",
+                try work.list("model.json", model))
+            #expect(run.code == 1 && run.errors.contains("a key must not be"), "\(run.errors)")
+        }
     }
 }

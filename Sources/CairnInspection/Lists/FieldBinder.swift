@@ -22,8 +22,8 @@ package final class FieldBinder: FieldPlan {
         case composite(Range<Int>)
         /// The key of a relationship's target, or of several: which of `related`.
         case related(Int)
-        /// An attribute of a to-one relationship's target: which of `related`, and its name there.
-        case part(Int, String, AttributeType)
+        /// An attribute of a to-one relationship's target: which of `related`, and what it is there.
+        case part(Int, RelatedField.Part)
         /// Nowhere.
         case none
     }
@@ -41,8 +41,12 @@ package final class FieldBinder: FieldPlan {
     private var owners: [Int: String] = [:]
     /// What relationships and parts of them have for an owner, by their names.
     private var relatedOwners: [String: String] = [:]
+    /// By relationship: the first field beside others that is a part of it.
+    private var partOwners: [Int: String] = [:]
     /// The relationships that fields name.
     package private(set) var related: [RelatedField] = []
+    /// Their places by their names.
+    private var relatedIndexes: [String: Int] = [:]
     /// By field: where its values go.
     package private(set) var targets: [Target] = []
     package private(set) var unknown: [Unknown] = []
@@ -100,16 +104,20 @@ package final class FieldBinder: FieldPlan {
 
     /// A relationship that is stored, as one of `related`.
     private func relationship(_ name: String) -> Int? {
-        if let known = related.firstIndex(where: { $0.name == name }) { return known }
+        if let known = relatedIndexes[name] { return known }
         guard let index = entity.relationshipIndex(named: name),
             let field = RelatedField(index, of: entity, in: schema)
         else { return nil }
+        relatedIndexes[name] = related.count
         related.append(field)
         return related.count - 1
     }
 
     private func bind(_ field: FieldTable.Field, toRelationship index: Int) -> FieldUse {
         let name = related[index].name
+        if let owner = partOwners[index] {
+            return refuse(field, "\(owner) goes to \(name) already")
+        }
         if let owner = relatedOwners.updateValue(field.name, forKey: name) {
             return refuse(field, "\(owner) goes to \(name) already")
         }
@@ -131,22 +139,30 @@ package final class FieldBinder: FieldPlan {
         }
         switch relationship.attribute(part) {
         case .failure(let reason): return refuse(field, reason.description)
-        case .success(let type):
+        case .success(let attribute):
             if let owner = relatedOwners.updateValue(field.name, forKey: name) {
                 return refuse(field, "\(owner) goes to \(name) already")
             }
-            targets.append(.part(index, part, type))
+            if field.parent == nil, partOwners[index] == nil { partOwners[index] = field.name }
+            targets.append(.part(index, attribute))
             return .value
         }
     }
 
     /// What the members of a relationship's objects are called in the model; nil for those that are dropped.
     package func attributeName(_ member: String, of field: RelatedField) -> String? {
-        guard let target = mapping.target(of: "\(field.name).\(member)") else { return member }
-        mapped.insert("\(field.name).\(member)")
+        if mapping.isEmpty { return member }
+        let name = fieldName(member, of: field)
+        guard let target = mapping.target(of: name) else { return member }
+        mapped.insert(name)
         if target.isEmpty { return nil }
         let prefix = field.name + "."
         return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : target
+    }
+
+    /// What a mapping calls a member of a relationship's objects: as the list does, as everywhere.
+    func fieldName(_ member: String, of field: RelatedField) -> String {
+        "\(relatedOwners[field.name] ?? field.name).\(member)"
     }
 
     private func refuse(_ field: FieldTable.Field, _ reason: String) -> FieldUse {

@@ -14,6 +14,9 @@ package struct FieldMapping: Sendable, Equatable {
             texts, option: "--map", form: "from=to, or from= to drop a field")
     }
 
+    /// Whether every field keeps its name.
+    var isEmpty: Bool { pairs.isEmpty }
+
     /// The fields that are mapped.
     package var names: [String] { pairs.names }
 

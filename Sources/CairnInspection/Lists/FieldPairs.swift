@@ -52,6 +52,8 @@ package struct FieldPairs: Sendable, Equatable {
     /// What is wrong with a pair.
     func problem(_ message: String) -> Problem { Problem(option: option, message: message) }
 
+    var isEmpty: Bool { values.isEmpty }
+
     /// The names, in order.
     var names: [String] { values.keys.sorted() }
 

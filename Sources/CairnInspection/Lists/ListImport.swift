@@ -184,7 +184,7 @@ package final class ListImport: @unchecked Sendable {
                 }
             case .failure(let reason): note(cell, attribute: field.name, field.type, reason)
             }
-        case .part(let index, let name, let type): take(cell, index, name, type)
+        case .part(let index, let part): take(cell, index, part)
         }
     }
 
@@ -199,15 +199,14 @@ package final class ListImport: @unchecked Sendable {
     // MARK: Targets
 
     /// Notes what a cell says of the target of a relationship.
-    private func take(
-        _ cell: ListRecord.Cell, _ index: Int, _ name: String, _ type: AttributeType
-    ) {
-        switch record.value(of: cell, as: type) {
+    private func take(_ cell: ListRecord.Cell, _ index: Int, _ part: RelatedField.Part) {
+        switch record.value(of: cell, as: part) {
         case .value(let value):
             parts[index, default: ([:], cell)].cell = cell
-            if !value.isNull { parts[index]?.values[name] = value }
+            if !value.isNull { parts[index]?.values[part.name] = value }
         case .failure(let reason):
-            note(cell, attribute: "\(binder.related[index].name).\(name)", type, reason)
+            note(
+                cell, attribute: "\(binder.related[index].name).\(part.name)", part.type, reason)
         }
     }
 
@@ -271,7 +270,7 @@ package final class ListImport: @unchecked Sendable {
             if case .failure(let reason) = targetReader.targets(cell, of: record, field, binder) {
                 note(cell, attribute: field.name, field.type, reason)
             }
-        case .part(let index, let name, let type): take(cell, index, name, type)
+        case .part(let index, let part): take(cell, index, part)
         }
     }
 

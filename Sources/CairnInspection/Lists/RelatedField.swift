@@ -10,6 +10,16 @@ package struct RelatedField: Sendable {
         let description: String
     }
 
+    /// An attribute of its target that a list says something of.
+    package struct Part: Sendable {
+        let name: String
+        let type: AttributeType
+        /// Whether it tells targets apart, so that its values must not be rounded.
+        let isKey: Bool
+        /// Whether objects and arrays go in as JSON text.
+        let keepsNested: Bool
+    }
+
     /// Its index among those of the entity.
     let index: Int
     let name: String
@@ -43,8 +53,8 @@ package struct RelatedField: Sendable {
         }
     }
 
-    /// The type of an attribute of the target.
-    func attribute(_ name: String) -> Result<AttributeType, Refusal> {
+    /// An attribute of the target.
+    func attribute(_ name: String) -> Result<Part, Refusal> {
         guard let index = destination.columnIndex(named: name) else {
             return .failure(Refusal(description: "\(destination.name) has no attribute \(name)"))
         }
@@ -59,7 +69,11 @@ package struct RelatedField: Sendable {
         guard !column.isDerived else {
             return .failure(Refusal(description: "\(name) is computed by the store"))
         }
-        return .success(type)
+        return .success(
+            Part(
+                name: name, type: type,
+                isKey: destination.constraints.contains { $0.columns.contains(index) },
+                keepsNested: column.attribute?.userInfo[ModelInference.jsonMark] != nil))
     }
 
     /// The target that some of its attributes tell; nil if no key is among them.

@@ -124,17 +124,20 @@ struct TargetReader {
                 try scanner.skipValue()
                 continue
             }
-            let type: AttributeType
+            let part: RelatedField.Part
             switch field.attribute(name) {
-            case .success(let known): type = known
+            case .success(let known): part = known
             case .failure(let refusal):
                 return .failure(
-                    "\(refusal): rename it with --map, or drop it: --map '\(field.name).\(member)='"
+                    "\(refusal): rename it with --map, or drop it: --map '\(binder.fieldName(member, of: field))='"
                 )
             }
             let (record, cell) = try Self.value(&scanner)
-            switch record.value(of: cell, as: type) {
-            case .value(let value): values[name] = value
+            switch record.value(of: cell, as: part) {
+            case .value(let value):
+                guard values.updateValue(value, forKey: name) == nil else {
+                    return .failure("two of its members are called \(name)")
+                }
             case .failure(let reason): return .failure("\(member): \(reason)")
             }
         }
@@ -167,6 +170,13 @@ struct TargetReader {
             record.add(0, .nested, from: 0, line: 1)
         }
         return (record, record.cells[0])
+    }
+}
+
+extension ListRecord {
+    /// A cell as a value of an attribute of a target.
+    func value(of cell: Cell, as part: RelatedField.Part) -> CellConversion {
+        value(of: cell, as: part.type, keepsNested: part.keepsNested, isKey: part.isKey)
     }
 }
 
