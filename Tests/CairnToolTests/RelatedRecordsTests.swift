@@ -157,6 +157,17 @@ struct RelatedRecordsTests {
             try books(work) == ["a": ["-", "-", "1", "2", "2"], "b": ["-", "-", "2", "3", "2"]])
     }
 
+    @Test("the objects of which a list is all there is are named by what they lead to")
+    func scope() throws {
+        let work = try filled()
+        let books = "code,author\na,Ann\nb,Ann\nc,Bob\n"
+        #expect(try importing(work, "1.csv", books).code == 0)
+        let run = try importing(
+            work, "2.csv", "code,author\na,Ann\n", "--prune", "--scope", "author == 'p1'")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try self.books(work).keys.sorted() == ["a", "c"])
+    }
+
     @Test("targets that are not there are named, or made with --create-targets")
     func made() throws {
         let work = try filled()

@@ -225,14 +225,14 @@ struct ImportCommand: ParsableCommand {
         }
         let outcome: ImportJob.Outcome
         do {
-            outcome = try job.run(source, console: console) { request, entity in
+            outcome = try job.run(source, console: console) { request, entity, session in
                 request.mergePolicy = policy.kind
                 request.failsOnConflict = policy == .fail
                 request.setOnly = setOnly
                 request.missingKey = missingKey.rule
                 request.prunesMissing = prune
                 if !mark.isEmpty { request.missing = .mark(try Self.marks(mark, entity)) }
-                request.scope = try scope.map { try PredicateNode(format: $0) }
+                request.scope = try scope.map { try session.condition($0, of: entity) }
                 request.allowsEmpty = allowEmpty
             }
         } catch var error as StoreError where error.cause is EmptyList {

@@ -31,6 +31,9 @@ struct ImportJob {
     /// Whether targets of relationships are made that are not there.
     var createsTargets = false
 
+    /// Says of a request what the command line does, for an entity of the store.
+    typealias Completion = (inout BatchInsertRequest, SchemaEntity, StoreSession) throws -> Void
+
     /// What an import did.
     struct Outcome {
         var entity: String
@@ -52,7 +55,7 @@ struct ImportJob {
     /// Imports a list; `choose` completes the request.
     func run(
         _ source: ListSource, console: Console,
-        choose: (inout BatchInsertRequest, SchemaEntity) throws -> Void
+        choose: Completion
     ) throws -> Outcome {
         let start = ContinuousClock.now
         let form = try ListForm(of: source)
@@ -83,7 +86,7 @@ struct ImportJob {
     private func growing(
         _ source: ListSource, _ form: ListForm, _ console: Console,
         since start: ContinuousClock.Instant,
-        _ choose: (inout BatchInsertRequest, SchemaEntity) throws -> Void
+        _ choose: Completion
     ) throws -> Outcome {
         func attempt() throws -> Outcome {
             try StoreSession.writing(store) { session in
@@ -182,7 +185,7 @@ struct ImportJob {
 
     private func insert(
         _ source: ListSource, _ form: ListForm, _ session: StoreSession, _ console: Console,
-        _ choose: (inout BatchInsertRequest, SchemaEntity) throws -> Void
+        _ choose: Completion
     ) throws -> Outcome {
         let description = try session.entity(entity)
         try checkConstraints(description, form)
@@ -194,7 +197,7 @@ struct ImportJob {
         var request = list.makeRequest(createsTargets: createsTargets)
         request.author = "cairn import"
         request.reportsRepeats = true
-        try choose(&request, description)
+        try choose(&request, description, session)
         let result = try session.store.execute(request)
         console.endProgress()
         return Outcome(
