@@ -230,6 +230,23 @@ struct ImportCommandTests {
         #expect(cairn("count", work.store, "Thing").output == "1\n")
     }
 
+    @Test("what is given for a model by mistake is called by its name")
+    func noModel() throws {
+        let work = try Workplace()
+        for (name, bytes, words) in [
+            ("m.zip", [0x50, 0x4B, 3, 4, 20, 0], "it is a zip archive, and no model: unpack it"),
+            ("m.json", [0x1F, 0x8B, 8, 0], "it is compressed"),
+            ("m.sqlite", Array("SQLite format 3\0".utf8), "database, and no model: a model is"),
+        ] as [(String, [UInt8], String)] {
+            let path = work.folder.path(name)
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+            let run = try work.importing("1.csv", Self.first, "--model", path)
+            #expect(run.code == 1 && run.errors.contains("\(name): "), "\(run.errors)")
+            #expect(run.errors.contains(words), "\(run.errors)")
+            #expect(cairn("model", path).errors == run.errors)
+        }
+    }
+
     @Test("a store whose creation was interrupted is made anew by the same command")
     func unfinished() throws {
         let work = try Workplace()

@@ -50,10 +50,12 @@ package enum ListForm: Sendable, Hashable {
 
     private static func find(_ source: ListSource) throws(ListError) -> ListForm {
         guard source.byteCount > 0 else { throw ListError("it is empty") }
-        if let problem = ListSignature.problem(
-            of: try source.start(ListSignature.length), ending: source.ending)
-        {
-            throw ListError(problem)
+        let start = try source.start(FileSignature.length)
+        if let kind = FileSignature.of(start, ending: source.ending) {
+            throw ListError("it is \(kind.name): \(kind.listAdvice)")
+        }
+        if FileSignature.tag(start).hasPrefix("<?xml") {
+            throw ListError("it is XML: a list is JSON or CSV")
         }
         if source.options.delimiter != nil { return .csv }
         var bytes = ListBytes(source.open(), capacity: 4096)

@@ -1,5 +1,6 @@
 // The model that a command was given: in a store, in a file of Xcode, or as JSON.
 
+import CairnInspection
 import CairnModel
 import FoundationEssentials
 
@@ -40,6 +41,14 @@ struct ModelSource {
             return try StoreSession.reading(path) {
                 ModelSource(.store, schema: $0.schema, name: name(of: path))
             }
+        }
+        if let kind = FileSignature.ofFile(path) {
+            let advice =
+                kind.isPacked
+                ? "unpack it first"
+                : "a model is a .xcdatamodeld or .xcdatamodel folder, its XML, a model's JSON in a"
+                    + " file .json, or a store's folder"
+            throw Failure("\(path): it is \(kind.name), and no model: \(advice)")
         }
         if let json = try jsonText(path) {
             guard version == nil else {
