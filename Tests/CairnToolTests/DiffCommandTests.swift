@@ -40,6 +40,21 @@ struct DiffCommandTests {
         #expect(try cairn("diff", a, a, "--json").json.map { $0["equal"] as? Bool } == [true])
     }
 
+    @Test("texts are the same if their bytes are, as in the store")
+    func composed() throws {
+        let work = try Workplace()
+        func list(_ name: String) -> String {
+            #"[{"code":"\u00e9","name":"\#(name)"},{"code":"e\u0301","name":"x"},{"code":"z","name":null}]"#
+        }
+        let a = try store(work, "a", list(#"\u00e9"#), "code")
+        #expect(cairn("count", a, "Thing").output == "3\n")
+        #expect(cairn("diff", a, a).output == "equal: 3 objects\n")
+        let b = try store(work, "b", list(#"e\u0301"#), "code")
+        let run = cairn("diff", a, b)
+        #expect(run.code == 1 && run.output.contains(": name "), "\(run.output)")
+        #expect(run.output.hasSuffix("1 different\n"), "\(run.output)")
+    }
+
     @Test(
         "rows are told apart by their key, with the properties that differ, and the exit code is 1")
     func rows() throws {

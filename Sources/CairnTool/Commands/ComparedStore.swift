@@ -62,13 +62,13 @@ final class ComparedStore {
     /// The members of a relationship, by their names; in their order, if it counts.
     func members(
         _ relationship: Int, of rows: [Row], _ entity: SchemaEntity, isOrdered: Bool
-    ) throws -> [[String]] {
+    ) throws -> [[ByteText]] {
         let members = try located {
             try snapshot.members(
                 ofRelationship: relationship, entity: entity.index, owners: rows.map(\.id))
         }
         return try members.map { members in
-            let names = try members.map { try name($0) }
+            let names = try members.map { ByteText(text: try name($0)) }
             return isOrdered ? names : names.sorted()
         }
     }
@@ -90,7 +90,7 @@ final class ComparedStore {
         guard let columns else { return .id(row.id.reference) }
         let values = try columns.map { try value($0, row) }
         return values.contains(.null)
-            ? .id(row.id.reference) : .values(values.map(RowKey.KeyValue.init))
+            ? .id(row.id.reference) : .values(values)
     }
 
     /// What an object is called, in one way only: two objects of a kind with different keys have different names.
@@ -179,30 +179,17 @@ final class ComparedStore {
 }
 
 /// What makes a row of one store and a row of another the same object.
-enum RowKey: Hashable {
+enum RowKey {
     case id(UInt64)
     /// The values of a uniqueness constraint.
-    case values([KeyValue])
+    case values([JSONValue])
 
     /// The values as one text, which other values have not; nil if it is an id.
-    var text: String? {
+    var text: ByteText? {
         guard case .values(let values) = self else { return nil }
         // No line of JSON has a line break in it.
-        return values.count == 1 ? values[0].line : values.map(\.line).joined(separator: "\n")
-    }
-
-    /// A value that is the same as another if both are the same JSON.
-    struct KeyValue: Hashable {
-        let value: JSONValue
-        let line: String
-
-        init(_ value: JSONValue) {
-            self.value = value
-            line = value.line
-        }
-
-        static func == (left: KeyValue, right: KeyValue) -> Bool { left.line == right.line }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(line) }
+        return ByteText(
+            text: values.count == 1
+                ? values[0].line : values.map(\.line).joined(separator: "\n"))
     }
 }

@@ -128,7 +128,7 @@ struct DiffPrinter {
                 .init(
                     key: "key",
                     value: .object(
-                        zip(row.keyNames, values).map { .init(key: $0, value: $1.value) })))
+                        zip(row.keyNames, values).map { .init(key: $0, value: $1) })))
         }
         let place = row.isInFirst ? row.isInSecond ? "both" : "a" : "b"
         members.append(.init(key: "in", value: .string(place)))

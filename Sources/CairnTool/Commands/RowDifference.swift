@@ -105,7 +105,7 @@ struct RowComparison {
 private struct RowList {
     private var ids: [ObjectID] = []
     /// Places among the ids by the text of a key.
-    private var places: [String: UInt32] = [:]
+    private var places: [ByteText: UInt32] = [:]
     /// The same for rows without a key, by number.
     private var numbers: [UInt64: UInt32] = [:]
 
@@ -222,6 +222,14 @@ private struct Pairing {
         }
     }
 
+    /// Whether two values are printed alike: NaN is not equal to itself, and texts may be equal that are not the same.
+    private static func isSame(_ one: JSONValue, _ other: JSONValue) -> Bool {
+        if case .string(let text) = one, case .string(let other) = other {
+            return text.hasSameBytes(as: other)
+        }
+        return one.line.hasSameBytes(as: other.line)
+    }
+
     /// The properties that differ, row by row.
     func differences(_ rows: [Row], _ others: [Row]) throws -> [[RowDifference.Property]] {
         var result: [[RowDifference.Property]] = []
@@ -235,8 +243,7 @@ private struct Pairing {
                 }
                 let mine = try first.value(column.ours, row)
                 let yours = try second.value(column.theirs, other)
-                // NaN is not equal to itself, but it is the same value.
-                if mine != yours, mine.line != yours.line {
+                if !Self.isSame(mine, yours) {
                     properties.append(.init(name: column.name, first: mine, second: yours))
                 }
             }
@@ -253,8 +260,9 @@ private struct Pairing {
                 }
                 result[index].append(
                     .init(
-                        name: relationship.name, first: .array(mine[index].map { .string($0) }),
-                        second: .array(yours[index].map { .string($0) })))
+                        name: relationship.name,
+                        first: .array(mine[index].map { .string($0.text) }),
+                        second: .array(yours[index].map { .string($0.text) })))
             }
         }
         return result

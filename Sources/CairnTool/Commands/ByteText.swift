@@ -1,0 +1,21 @@
+// Texts that are told apart as a store tells keys apart: by their bytes. To Swift é is é, however many characters it is made of.
+
+import CairnModel
+
+/// A text that is equal only to one of the same bytes.
+struct ByteText: Hashable, Comparable {
+    let text: String
+
+    static func == (one: ByteText, other: ByteText) -> Bool {
+        one.text.hasSameBytes(as: other.text)
+    }
+
+    static func < (one: ByteText, other: ByteText) -> Bool {
+        one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
