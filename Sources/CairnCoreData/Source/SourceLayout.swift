@@ -42,6 +42,8 @@ struct SourceTable {
     fileprivate(set) var columns = ["Z_PK", "Z_ENT"]
     /// By entity of the schema: mandatory attributes that have no column, and their defaults.
     fileprivate(set) var defaults: [Int: [(column: Int, value: Value)]] = [:]
+    /// By entity of the schema: a mandatory relationship whose objects the store has no table for.
+    fileprivate(set) var unreachable: [Int: String] = [:]
     /// By entity of the schema.
     fileprivate(set) var slots: [Int: [Slot]] = [:]
 
@@ -333,8 +335,11 @@ struct SourceLayout {
                         type,
                         isExternal: column.attribute?.allowsExternalBinaryDataStorage == true)
                 case .reference(let target):
-                    guard let relationship = column.relationship, let other = tableOfRoot[target]
-                    else { continue }
+                    guard let relationship = column.relationship else { continue }
+                    guard let other = tableOfRoot[target] else {
+                        if !column.isOptional { tables[table].unreachable[index] = column.name }
+                        continue
+                    }
                     kind = .link(relationship: relationship, table: other)
                 }
                 slots.append(

@@ -164,6 +164,9 @@ final class SourceRows {
         if !linksOnly {
             for (column, value) in description.defaults[index] ?? [] { row.values[column] = value }
         }
+        if let name = description.unreachable[index] {
+            row.problem = "\(name) is mandatory, and the store has no table for what it leads to"
+        }
         for slot in description.slots[index] ?? [] {
             switch slot.kind {
             case .link(let relationship, let target):

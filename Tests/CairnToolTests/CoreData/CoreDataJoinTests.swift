@@ -335,6 +335,23 @@ struct CoreDataJoinTests {
         #expect(!FileManager.default.fileExists(atPath: work.new))
     }
 
+    @Test("objects that must lead to what the store has no table for are left out with --skip")
+    func unreachable() throws {
+        let work = try CoreDataWorkplace()
+        let file = try ClubStore.make(work.old)
+        try ClubStore.fill(file)
+        try file.run("ALTER TABLE ZPERSON RENAME TO ZHUMAN")
+        file.finish()
+        try change(work) { _ in }
+        let run = work.bring("--skip")
+        #expect(run.code == 4, "\(run.errors)")
+        #expect(run.output.contains("Person: it is left out:"), "\(run.output)")
+        #expect(run.output.contains("author is mandatory, and the store has no table"))
+        let store = try ImportedStore(work.new)
+        #expect(try store.numbers("Team") == [1, 3])
+        #expect(try store.numbers("Note").isEmpty)
+    }
+
     @Test("a model of another version says that it does not fit, and in what the two differ")
     func otherVersion() throws {
         let work = try CoreDataWorkplace()
