@@ -126,8 +126,8 @@ public struct BatchInsertRequest: Sendable {
     /// Whether a relationship whose target is not there leads nowhere then, instead of failing the batch.
     public var ignoresMissingTargets = false
     /// Whether a target that a row names by a key is made if nobody has that key when all rows are there. It has the values of the
-    /// key and, beside the attributes' defaults, others that the row names along with them: ``RowTarget/keys(_:)`` takes more
-    /// than a key then. What is there already stays as it is.
+    /// key and, beside the attributes' defaults, others that the first row that names it says along with them:
+    /// ``RowTarget/keys(_:)`` takes more than a key then. What is there already stays as it is.
     public var createsTargets = false
     /// Whether the limits, lengths, patterns and validation predicates of the model hold for the values that rows have.
     /// Mandatory attributes and the ranges of integers hold in any case.

@@ -49,12 +49,13 @@ struct BatchTargetsTests {
     }
 
     @discardableResult
-    private static func put(_ store: LogStore, _ entity: String, _ rows: [[String: Any]]) throws
-        -> BatchInsertResult
-    {
+    private static func put(
+        _ store: LogStore, _ entity: String, _ rows: [[String: Any]], makesTargets: Bool = false
+    ) throws -> BatchInsertResult {
         var request = BatchInsertRequest(entityName: entity, objects: rows)
         request.mergePolicy = .mergeByPropertyObjectTrump
         request.setOnly = true
+        request.createsTargets = makesTargets
         return try store.execute(request)
     }
 
@@ -331,6 +332,115 @@ struct BatchTargetsTests {
         #expect(
             try put([["pay": .double(0)], ["pay": .double(-0.0)]]).createdTargetCount == 1)
         #expect(try Self.count(store, "Employee", "TRUEPREDICATE") == 2)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
+    // MARK: Targets that are made
+
+    @Test("Targets that nobody has are made once, if no row turns out to be them")
+    func made() throws {
+        let store = try Self.open()
+        let owned = [
+            ["name": "a", "owner": "x"], ["name": "b", "owner": "x"], ["name": "c", "owner": "y"],
+        ]
+        let missing = Self.error { try Self.put(store, "Owned", owned) }
+        #expect(missing?.details.map(\.code) == Array(repeating: .objectNotFound, count: 3))
+        #expect(try Self.count(store, "Owned", "TRUEPREDICATE") == 0)
+        let result = try Self.put(store, "Owned", owned, makesTargets: true)
+        #expect(result.insertedCount == 3 && result.createdTargetCount == 2)
+        #expect(try Self.count(store, "Owner", "TRUEPREDICATE") == 2)
+        #expect(try Self.count(store, "Owned", "owner.name == 'x'") == 2)
+        let again = try Self.put(store, "Owned", owned, makesTargets: true)
+        #expect(again.unchangedCount == 3 && again.createdTargetCount == 0)
+        // Of its own hierarchy: b comes later in the batch, d does not.
+        let nodes = [
+            ["name": "a", "parent": "b"], ["name": "c", "parent": "d"],
+            ["name": "b", "parent": "d"],
+        ]
+        let tree = try Self.put(store, "Node", nodes, makesTargets: true)
+        #expect(tree.insertedCount == 3 && tree.createdTargetCount == 1)
+        #expect(try Self.count(store, "Node", "TRUEPREDICATE") == 4)
+        #expect(try Self.count(store, "Node", "name == 'a' AND parent.name == 'b'") == 1)
+        #expect(try Self.count(store, "Node", "parent.name == 'd'") == 2)
+        // As members of a list.
+        let lists: [[String: Any]] = [
+            ["name": "d", "children": ["a", "e", "f"]], ["name": "e", "children": [String]()],
+        ]
+        #expect(try Self.put(store, "Node", lists, makesTargets: true).createdTargetCount == 1)
+        #expect(try Self.count(store, "Node", "parent.name == 'd'") == 3)
+        #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
+    @Test("A target that cannot be made alone is refused, with the reason")
+    func unmade() throws {
+        let store = try Self.open()
+        let error = Self.error {
+            try Self.put(store, "Owner", [["name": "x", "owned": ["a"]]], makesTargets: true)
+        }
+        #expect(error?.code == .objectNotFound && error?.context.row == 0)
+        #expect(
+            error?.context.detail?.hasSuffix(
+                "it cannot be made: a new Owned must have a target for owner") == true)
+        #expect(try Self.count(store, "Owner", "TRUEPREDICATE") == 0)
+        try store.close()
+    }
+
+    @Test("A made target has what the first row that names it says of it; one that is there stays")
+    func madeOf() throws {
+        let rate = EntityDescription(
+            "Rate",
+            attributes: [
+                .init("value", .integer64), .init("code", .string),
+                .init("kind", .string, optional: false, default: .string("usual")),
+            ], uniquenessConstraints: [["value"], ["code"]])
+        var item = EntityDescription(
+            "Item", attributes: [.init("name", .string)], uniquenessConstraints: [["name"]])
+        item.relationships = [RelationshipDescription("rate", to: "Rate")]
+        let store = try LogStore.open(
+            at: "/store", schema: try Schema(ManagedObjectModel(entities: [rate, item])),
+            options: SampleStore.options(on: MemoryFileSystem(), durability: .relaxed))
+        func named(_ value: Int64, _ more: [String: Value] = [:]) -> RowTarget {
+            var values = more
+            values["value"] = .integer(value)
+            return .keys(values)
+        }
+        try Self.put(store, "Rate", [["value": 1, "code": "a"]])
+        let result = try Self.put(
+            store, "Item",
+            [
+                ["name": "i", "rate": named(2, ["code": .string("b")])],
+                ["name": "j", "rate": named(3)],
+                ["name": "k", "rate": named(3, ["code": .string("c")])],
+                ["name": "l", "rate": named(1, ["code": .string("d")])],
+            ], makesTargets: true)
+        #expect(result.createdTargetCount == 2)
+        for (format, count) in [
+            ("value == 2 AND code == 'b' AND kind == 'usual'", 1),
+            ("value == 3 AND code == nil", 1),
+            ("value == 1 AND code == 'a'", 1), ("TRUEPREDICATE", 3),
+        ] { #expect(try Self.count(store, "Rate", format) == count, "\(format)") }
+        #expect(try Self.count(store, "Item", "rate.value == 3") == 2)
+        // Another object has one of its keys.
+        let taken = Self.error {
+            try Self.put(
+                store, "Item", [["name": "m", "rate": named(4, ["code": .string("a")])]],
+                makesTargets: true)
+        }
+        #expect(taken?.code == .constraintConflict && taken?.context.row == 0)
+        #expect(taken?.context.key == "code")
+        for (more, makes) in [
+            (["code": .string("e")], false), (["size": .integer(1)], true),
+        ] as [([String: Value], Bool)] {
+            let error = Self.error {
+                try Self.put(
+                    store, "Item", [["name": "m", "rate": named(5, more)]], makesTargets: makes)
+            }
+            #expect(error?.code == .invalidRequest && error?.context.key == "rate")
+        }
+        #expect(try Self.count(store, "Item", "TRUEPREDICATE") == 4)
+        #expect(try Self.count(store, "Rate", "TRUEPREDICATE") == 3)
         #expect(try store.check().findings.isEmpty)
         try store.close()
     }
