@@ -232,6 +232,16 @@ struct RelatedRecordsTests {
         #expect(cairn("count", work.store, "Book").output == "0\n")
     }
 
+    @Test("targets without a key are told in the order of the list")
+    func order() throws {
+        let work = try filled()
+        let run = try importing(
+            work, "1.csv", "code,sequel.title,author.born\na,x,5\nb,y,6\n", "--json")
+        let misfits = try #require(try run.error["misfits"] as? [[String: Any]])
+        #expect(misfits.map { $0["attribute"] as? String } == ["sequel", "author"])
+        #expect(misfits.map { Int($0, "count") } == [2, 2])
+    }
+
     @Test("members of nested objects are dropped and renamed as fields are")
     func mapped() throws {
         let work = try filled()

@@ -44,11 +44,17 @@ package final class ListImport: @unchecked Sendable {
         set { targetReader.identify = newValue }
     }
 
+    private struct Part {
+        let index: Int
+        var values: [String: Value] = [:]
+        var cell: ListRecord.Cell
+    }
+
     private let schema: Schema
     private let entity: SchemaEntity
     private var targetReader = TargetReader()
-    /// By relationship that a field names: what the record says of its target, and the cell that said so last.
-    private var parts: [Int: (values: [String: Value], cell: ListRecord.Cell)] = [:]
+    /// What the record says of targets in parts: which relationship's, and the cell that said so last.
+    private var parts: [Part] = []
     private let source: ListSource
     private let mapping: FieldMapping
     private let form: ListForm
@@ -123,7 +129,7 @@ package final class ListImport: @unchecked Sendable {
         recordCount = 0
         misfits = []
         misfitIndexes = [:]
-        parts = [:]
+        parts = []
     }
 
     /// The fields that are mapped but that no record has.
@@ -202,8 +208,10 @@ package final class ListImport: @unchecked Sendable {
     private func take(_ cell: ListRecord.Cell, _ index: Int, _ part: RelatedField.Part) {
         switch record.value(of: cell, as: part) {
         case .value(let value):
-            parts[index, default: ([:], cell)].cell = cell
-            if !value.isNull { parts[index]?.values[part.name] = value }
+            let place = parts.lastIndex { $0.index == index } ?? parts.count
+            if place == parts.count { parts.append(Part(index: index, cell: cell)) }
+            parts[place].cell = cell
+            if !value.isNull { parts[place].values[part.name] = value }
         case .failure(let reason):
             note(
                 cell, attribute: "\(binder.related[index].name).\(part.name)", part.type, reason)
@@ -212,18 +220,16 @@ package final class ListImport: @unchecked Sendable {
 
     /// Sets the targets that were told in parts; all parts nil is no target.
     private func setTargets(in row: borrowing RowWriter) {
-        for (index, part) in parts {
-            guard let column = binder.related[index].column else { continue }
-            if let target = self.target(index, part) { row._setTarget(column, target) }
+        for part in parts {
+            guard let column = binder.related[part.index].column else { continue }
+            if let target = self.target(part) { row._setTarget(column, target) }
         }
         parts.removeAll(keepingCapacity: true)
     }
 
     /// The target that was told in parts, or none; nil if it cannot be told.
-    private func target(
-        _ index: Int, _ part: (values: [String: Value], cell: ListRecord.Cell)
-    ) -> RowTarget?? {
-        let field = binder.related[index]
+    private func target(_ part: Part) -> RowTarget?? {
+        let field = binder.related[part.index]
         if part.values.isEmpty { return .some(nil) }
         if let target = field.target(part.values, isMade: targetReader.makesTargets) {
             return target
@@ -242,7 +248,7 @@ package final class ListImport: @unchecked Sendable {
             while try reader.next(&record) {
                 recordCount += 1
                 for cell in record.cells { check(cell) }
-                for (index, part) in parts { _ = target(index, part) }
+                for part in parts { _ = target(part) }
                 parts.removeAll(keepingCapacity: true)
             }
         } catch {

@@ -56,7 +56,9 @@ package struct ListRecord: Sendable {
     package mutating func add(
         _ field: Int, _ kind: Kind, from start: Int, line: Int, nulls: [[UInt8]]
     ) {
-        guard nulls.contains(where: { bytes[start...].elementsEqual($0) }) else {
+        let count = bytes.count - start
+        guard nulls.contains(where: { $0.count == count && bytes[start...].elementsEqual($0) })
+        else {
             return add(field, kind, from: start, line: line)
         }
         bytes.removeSubrange(start...)

@@ -101,9 +101,10 @@ struct ImportGrowth {
         fetch.includesRows = true
         let column = attribute.columns.lowerBound
         for row in try session.store.snapshot().fetch(fetch).rows {
+            // Every value has a text.
+            if candidates.allSatisfy({ $0 == .string }) { break }
             let value = session.value(column, row)
-            candidates.removeAll { WiderType.value(value, as: $0) == nil }
-            if candidates.isEmpty { break }
+            candidates.removeAll { $0 != .string && WiderType.value(value, as: $0) == nil }
         }
         return candidates.first
     }
