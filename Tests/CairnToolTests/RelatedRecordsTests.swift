@@ -232,6 +232,14 @@ struct RelatedRecordsTests {
         #expect(cairn("count", work.store, "Book").output == "0\n")
     }
 
+    @Test("a sample says which fields are relationships of the store")
+    func sample() throws {
+        let work = try filled()
+        let run = try importing(work, "1.csv", "code,author\na,Ann\n", "--sample", "1", "--json")
+        let fields = try #require(try run.json[0]["fields"] as? [[String: Any]])
+        #expect(fields.map { $0["stored"] as? String } == ["string", "relationship"])
+    }
+
     @Test("targets without a key are told in the order of the list")
     func order() throws {
         let work = try filled()

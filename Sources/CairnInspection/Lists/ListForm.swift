@@ -57,10 +57,15 @@ package enum ListForm: Sendable, Hashable {
         if FileSignature.tag(start).hasPrefix("<?xml") {
             throw ListError("it is XML: a list is JSON or CSV")
         }
-        if source.options.delimiter != nil { return .csv }
+        let isNamedJSON = ["json", "geojson", "jsonl", "ndjson"].contains(source.ending)
+        if source.options.delimiter != nil {
+            guard !isNamedJSON else {
+                throw ListError("its name says JSON, and --delimiter is for CSV: leave it out")
+            }
+            return .csv
+        }
         var bytes = ListBytes(source.open(), capacity: 4096)
         try bytes.takeByteOrderMark()
-        let isNamedJSON = ["json", "geojson", "jsonl", "ndjson"].contains(source.ending)
         let isNamedLines = ["jsonl", "ndjson"].contains(source.ending)
         let first = try nextSignificant(&bytes)
         guard let first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {

@@ -96,7 +96,7 @@ struct ImportCommand: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "What stands between the cells of CSV: a character, or tab, semicolon, pipe, comma or space. Without it a comma, in a .tsv file a tab.",
+            "What stands between the cells of CSV, which the list is then: a character, or tab, semicolon, pipe, comma or space. Without it a comma, in a .tsv file a tab.",
             valueName: "character"), transform: Self.delimiter)
     var delimiter: UInt8?
 
@@ -179,6 +179,9 @@ struct ImportCommand: ParsableCommand {
         if model != nil, addFields || widen {
             throw ValidationError(
                 "--model says what the store is of: leave --add-fields and --widen out.")
+        }
+        if model != nil, sample != nil {
+            throw ValidationError("--sample is for what is inferred: leave --model out.")
         }
         if let sample, sample < 1 {
             throw ValidationError("--sample is a number of records, at least 1.")

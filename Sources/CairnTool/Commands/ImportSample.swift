@@ -34,31 +34,35 @@ struct ImportSample {
                     PlainText.visible(field.name),
                     isDropped ? "dropped" : PlainText.visible(field.attribute),
                     isDropped ? "" : field.type.rawValue,
-                ] + (stored.map { [$0[field.attribute]?.rawValue ?? ""] } ?? []) + [
+                ] + (stored.map { [$0[field.attribute] ?? ""] } ?? []) + [
                     PlainText.number(field.valueCount), field.example ?? "",
                 ])
         }
         for line in table.lines { console.print(line) }
-        let which = sample.isWhole ? "all" : "the first"
+        let records = PlainText.count(sample.recordCount, "record")
+        let which = sample.isWhole ? "all of" : "the first of"
         console.print(
-            "\(which) \(PlainText.count(sample.recordCount, "record")) of \(source.name)"
-                + " (\(form.title)); nothing was written")
+            "\(records), \(which) \(source.name) (\(form.title)); nothing was written")
     }
 
-    /// The types of the entity's attributes by name; nil if there is no store yet.
-    private func storedTypes() throws -> [String: AttributeType]? {
+    /// What the entity's properties are, by name; nil if there is no store yet.
+    private func storedTypes() throws -> [String: String]? {
         guard ImportJob.isStore(store) else { return nil }
         return try StoreSession.reading(store) { session in
-            var types: [String: AttributeType] = [:]
-            for attribute in try session.entity(entity).attributes {
-                types[attribute.description.name] = attribute.description.type
+            let entity = try session.entity(entity)
+            var types: [String: String] = [:]
+            for attribute in entity.attributes {
+                types[attribute.description.name] = attribute.description.type.rawValue
+            }
+            for relationship in entity.relationships {
+                types[relationship.description.name] = "relationship"
             }
             return types
         }
     }
 
     private static func json(
-        _ sample: ListSample, _ stored: [String: AttributeType]?, _ source: ListSource,
+        _ sample: ListSample, _ stored: [String: String]?, _ source: ListSource,
         _ form: ListForm, _ entity: String
     ) -> JSONValue {
         .object([
@@ -70,7 +74,7 @@ struct ImportSample {
                         "field": .string(field.name),
                         "attribute": field.attribute.isEmpty ? .null : .string(field.attribute),
                         "type": field.attribute.isEmpty ? .null : .string(field.type.rawValue),
-                        "stored": .text(stored?[field.attribute]?.rawValue),
+                        "stored": .text(stored?[field.attribute]),
                         "values": .count(field.valueCount), "example": .text(field.example),
                     ])
                 }),
