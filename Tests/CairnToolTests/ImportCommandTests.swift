@@ -547,6 +547,24 @@ struct ImportCommandTests {
         #expect(none.code == 1 && none.errors.contains("no attribute more"), "\(none.errors)")
     }
 
+    @Test("a part that a composite attribute lacks does not become an attribute beside it")
+    func noPart() throws {
+        let work = try Workplace()
+        let model = try work.list(
+            "model.json",
+            """
+            {"entities": [{"name": "Thing", "uniquenessConstraints": [["code"]], "attributes": [
+              {"name": "code", "type": "string"}, {"name": "place", "type": "composite",
+               "elements": [{"name": "street", "type": "string"}]}]}]}
+            """)
+        try work.importing("1.csv", "code,place.street\na,x\n", "--model", model)
+        let list = "code,place.street,place.town,more.or\na,x,y,z\n"
+        let run = try work.importing("2.csv", list, "--add-fields")
+        #expect(run.code == 1 && run.errors.contains("1 field:\n  place.town"), "\(run.errors)")
+        let dropped = try work.importing("2.csv", list, "--add-fields", "--map", "place.town=")
+        #expect(dropped.lines.last == "Thing.more.or is new, of type string")
+    }
+
     @Test("what no wider type can help is an error that changes nothing")
     func noGrowth() throws {
         let work = try Workplace()

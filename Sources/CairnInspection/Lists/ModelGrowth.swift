@@ -141,9 +141,12 @@ private final class GrowthPlan: FieldPlan {
     }
 
     private func isNew(_ name: String, _ field: FieldTable.Field) -> Bool {
-        !name.isEmpty && field.parent == nil && entity.attributeIndex(named: name) == nil
-            && entity.columnIndex(named: name) == nil
-            && entity.relationshipIndex(named: name) == nil
+        // A part of what is there is no attribute of its own.
+        let owner = String(name.prefix { $0 != "." })
+        return !name.isEmpty && field.parent == nil && entity.columnIndex(named: name) == nil
+            && entity.attributeIndex(named: name) == nil
+            && entity.compositeColumns(owner) == nil
+            && entity.relationshipIndex(named: owner) == nil
     }
 
     private func storedField(_ column: Int, _ type: AttributeType, keepsNested: Bool)
