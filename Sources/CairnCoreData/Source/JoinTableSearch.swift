@@ -19,7 +19,7 @@ struct JoinTableSearch {
         var candidates: [Candidate]
     }
 
-    private struct Candidate {
+    private struct Candidate: Hashable {
         let table: String
         let source: String
         let destination: String
@@ -33,6 +33,8 @@ struct JoinTableSearch {
     private let tables: [SourceTable]
     private var open: [Wanted] = []
     private var taken: Set<String> = []
+    /// By relationship: whether the keys of a table are those of its objects, as far as that was asked.
+    private var verdicts: [Int: [Candidate: Bool]] = [:]
     /// What was found.
     private(set) var found: [JoinTable] = []
     /// What was not, by the index of the schema's pairs, and why.
@@ -199,8 +201,7 @@ struct JoinTableSearch {
             let most = claimants.map(\.candidate.likelihood).max()
             var first = claimants.filter { $0.candidate.likelihood == most }
             if first.count > 1 {
-                var fitting = first
-                fitting.removeAll()
+                var fitting: [(place: Int, candidate: Candidate)] = []
                 for claim in first where try fits(claim.candidate, open[claim.place]) {
                     fitting.append(claim)
                 }
@@ -215,7 +216,7 @@ struct JoinTableSearch {
     }
 
     /// The likeliest table that is left; nil if it is not clear which one that is.
-    private func best(_ wanted: Wanted) throws(CoreDataImportError) -> Candidate? {
+    private mutating func best(_ wanted: Wanted) throws(CoreDataImportError) -> Candidate? {
         let free = free(wanted)
         let most = free.map(\.likelihood).max()
         var best = free.filter { $0.likelihood == most }
@@ -233,8 +234,18 @@ struct JoinTableSearch {
         return best[0]
     }
 
-    /// Whether all keys of a table are those of objects that the relationship has.
-    private func fits(_ candidate: Candidate, _ wanted: Wanted) throws(CoreDataImportError) -> Bool
+    /// Whether all keys of a table are those of objects that the relationship has. All of it is read for that, once.
+    private mutating func fits(_ candidate: Candidate, _ wanted: Wanted)
+        throws(CoreDataImportError) -> Bool
+    {
+        if let verdict = verdicts[wanted.pairs]?[candidate] { return verdict }
+        let verdict = try hasKeys(candidate, wanted)
+        verdicts[wanted.pairs, default: [:]][candidate] = verdict
+        return verdict
+    }
+
+    private func hasKeys(_ candidate: Candidate, _ wanted: Wanted) throws(CoreDataImportError)
+        -> Bool
     {
         let pairs = schema.pairs[wanted.pairs]
         for (column, table, entity) in [
