@@ -13,7 +13,8 @@ struct QueryCommand: ParsableCommand {
         abstract: "Print the objects that match a condition, or a table about them.",
         discussion: """
             A condition compares attributes with values: price < 10 AND (category IN {'toys', \
-            'food'} OR NOT sold == YES). Text stands in quotes, nil is NULL.
+            'food'} OR NOT sold == YES). Text stands in quotes, nil is NULL. An object is named as it \
+            is printed, or by its URI, as a text: shop == 'p3', SELF IN {'p1', 'p2'}.
 
             Columns are attributes, objectID and entity; or expressions of the same language, with \
             a name in front if you like: shop.name, tags.@count, half=price / 2. An expression \
