@@ -158,7 +158,9 @@ private final class LockingProcess {
         process.standardInput = input
         process.standardOutput = output
         try process.run()
-        let line = output.fileHandleForReading.availableData
+        let line = inTime(for: "the other process to lock") {
+            output.fileHandleForReading.availableData
+        }
         try #require(String(decoding: line, as: UTF8.self).hasPrefix("locked"))
     }
 
@@ -167,6 +169,6 @@ private final class LockingProcess {
     func kill() {
         guard process.isRunning else { return }
         _ = Foundation.kill(id, SIGKILL)
-        process.waitUntilExit()
+        inTime(for: "the killed process to end") { process.waitUntilExit() }
     }
 }

@@ -106,7 +106,7 @@ struct ListsThatFollow {
             [0, 1].map { odd in numbers.filter { $0 % 2 == odd }.map { "product \($0)" } }
         }
         #expect(table.rows == products(10..<30))
-        var changes = view.changes.makeAsyncIterator()
+        var changes = view.changes.inTime().makeAsyncIterator()
         // ListsThatFollow 4 begins
         let result = try await container.performBackgroundTask { context in
             var request = BatchInsertRequest(Product.self, objects: today).deletingMissing()
@@ -168,7 +168,7 @@ struct ListsThatFollow {
             _ = try context.execute(BatchInsertRequest(Product.self, objects: today))
         }
         // ListsThatFollow 6 ends
-        let last = try await shown.value
+        let last = try await inTime(for: "four products to be shown") { try await shown.value }
         #expect(last.sectionIdentifiers == ["food", "toys"])
         let codes = try await reader.perform { context in
             try last.itemIdentifiers.map { id in

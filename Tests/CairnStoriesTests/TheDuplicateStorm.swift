@@ -1,6 +1,7 @@
 // The examples of the article of this name, as code that runs.
 
 import Cairn
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -148,6 +149,8 @@ struct TheDuplicateStorm {
             }
             try context.save()
         }
+        let wait = OpenWait(for: "the change to be told")
+        defer { wait.end() }
         // TheDuplicateStorm 5 begins
         let background = container.newBackgroundContext()
         let changes = container.remoteChanges

@@ -245,7 +245,9 @@ private actor Meeting {
 
     func arrive() async {
         if waiting.count + 1 < count {
-            await withCheckedContinuation { waiting.append($0) }
+            await inTime(for: "the others to come") {
+                await withCheckedContinuation { waiting.append($0) }
+            }
         } else {
             for one in waiting { one.resume() }
             waiting = []

@@ -31,6 +31,8 @@ struct TwoStacks {
     func itself() async throws {
         let directory = try TemporaryDirectory()
         let (first, second) = try await open(directory.path("chores.cairn"))
+        let wait = OpenWait(for: "what the other stack saves to be shown")
+        defer { wait.end() }
         // TwoStacks 2 begins
         let view = second.viewContext
         view.automaticallyMergesChangesFromParent = true
@@ -62,6 +64,8 @@ struct TwoStacks {
     func byHand() async throws {
         let directory = try TemporaryDirectory()
         let (first, second) = try await open(directory.path("chores.cairn"))
+        let wait = OpenWait(for: "the save of the other stack")
+        defer { wait.end() }
         // TwoStacks 3 begins
         let background = second.newBackgroundContext()
         let saves = first.saves
@@ -119,6 +123,8 @@ struct TwoStacks {
     func remote() async throws {
         let directory = try TemporaryDirectory()
         let (first, second) = try await open(directory.path("chores.cairn"))
+        let wait = OpenWait(for: "the change to be told")
+        defer { wait.end() }
         // TwoStacks 5 begins
         let changes = second.remoteChanges
         // TwoStacks 5 pauses

@@ -90,6 +90,8 @@ struct UnwantedRecipes {
     func told() async throws {
         let container = try PersistentContainer(inMemoryFor: Recipe.self)
         try await prepare(container)
+        let wait = OpenWait(for: "the deletions to be shown")
+        defer { wait.end() }
         // UnwantedRecipes 3 begins
         let view = container.viewContext
         view.automaticallyMergesChangesFromParent = true

@@ -46,8 +46,10 @@ package enum Corpus {
         let output = Pipe()
         process.standardOutput = output
         try process.run()
-        let content = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        let content = inTime(for: "gunzip to end") {
+            defer { process.waitUntilExit() }
+            return output.fileHandleForReading.readDataToEndOfFile()
+        }
         guard process.terminationStatus == 0 else { throw UnpackingError(path: path) }
         return content
     }

@@ -109,6 +109,8 @@ struct BackupCommandTests {
             process.standardOutput = FileHandle.nullDevice
             try process.run()
             var copies: [String] = []
+            let wait = OpenWait(for: "the import to end")
+            defer { wait.end() }
             repeat {
                 let run = cairn("backup", work.store, copy)
                 #expect(run.code == 0, "\(run.errors)")

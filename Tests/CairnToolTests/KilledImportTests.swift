@@ -50,7 +50,7 @@ struct KilledImportTests {
         // Once in peace: what the new list looks like, and about how long it takes.
         let begin = ContinuousClock.now
         let whole = try start(arguments)
-        whole.waitUntilExit()
+        inTime(for: "the tool to end") { whole.waitUntilExit() }
         #expect(whole.terminationStatus == 0)
         let length = ContinuousClock.now - begin
         let expected = cairn("export", work.store).output
@@ -64,7 +64,7 @@ struct KilledImportTests {
             let moment = ContinuousClock.now + length * Double.random(in: 0...1.1, using: &random)
             while process.isRunning, ContinuousClock.now < moment { sched_yield() }
             kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            inTime(for: "the killed tool to end") { process.waitUntilExit() }
             let found = cairn("export", work.store)
             #expect(found.code == 0, "round \(round): \(found.errors)")
             #expect(found.output == old || found.output == expected, "round \(round)")
@@ -84,7 +84,7 @@ struct KilledImportTests {
         try StoreSession.writing(work.store) { session in
             let list = try work.list("2.csv", Self.list(20, size: 0))
             let process = try start(["import", work.store, list, "--entity", "Thing"])
-            process.waitUntilExit()
+            inTime(for: "the tool to end") { process.waitUntilExit() }
             #expect(process.terminationStatus == 1)
             #expect(cairn("count", work.store, "Thing").output == "10\n")
         }

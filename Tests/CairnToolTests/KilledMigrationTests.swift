@@ -77,7 +77,7 @@ struct KilledMigrationTests {
         // Once in peace: what becomes of it, and about how long it takes.
         let begin = ContinuousClock.now
         let whole = try Self.start(arguments)
-        whole.waitUntilExit()
+        inTime(for: "the tool to end") { whole.waitUntilExit() }
         #expect(whole.terminationStatus == 0)
         let length = ContinuousClock.now - begin
         let new = content()
@@ -92,7 +92,7 @@ struct KilledMigrationTests {
             let moment = ContinuousClock.now + length * Double.random(in: 0...1.1, using: &random)
             while process.isRunning, ContinuousClock.now < moment { sched_yield() }
             kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            inTime(for: "the killed tool to end") { process.waitUntilExit() }
             let found = content()
             let place: Comment = "\(kind), seed \(random.seed)"
             #expect(found == old || found == new, place)

@@ -370,8 +370,10 @@ struct ReadingCommandsTests {
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        let data = inTime(for: "the shell to end") {
+            defer { process.waitUntilExit() }
+            return pipe.fileHandleForReading.readDataToEndOfFile()
+        }
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 }

@@ -1,5 +1,6 @@
 // Blocks of a batch update on their way from those who make them to the one who writes them.
 
+import CairnTestSupport
 import Testing
 
 @testable import CairnLog
@@ -28,9 +29,11 @@ struct RewritingLineTests {
         }
         // The writer makes none itself: all of them come from the threads.
         for index in 0..<100 {
-            let isMade = progress.wait { progress -> Bool? in
-                if progress.made.contains(index) { return true }
-                return progress.threadsThatEnded == 3 ? false : nil
+            let isMade = inTime(for: "block \(index) to be made ahead") {
+                progress.wait { progress -> Bool? in
+                    if progress.made.contains(index) { return true }
+                    return progress.threadsThatEnded == 3 ? false : nil
+                }
             }
             try #require(isMade, "block \(index)")
             guard case .write = line.step(for: index) else {
@@ -40,6 +43,9 @@ struct RewritingLineTests {
             line.passOn(index)
         }
         line.end()
-        #expect(progress.wait { $0.threadsThatEnded == 3 ? $0.made.count : nil } == 100)
+        let count = inTime(for: "the threads to end") {
+            progress.wait { $0.threadsThatEnded == 3 ? $0.made.count : nil }
+        }
+        #expect(count == 100)
     }
 }

@@ -141,7 +141,9 @@ struct BackgroundTests {
             outcome.withLock { $0 = result }
         }
         // The zeros are one write, done when the gate was reached, the commit is another.
-        while shop.disk.count(.write) < written + 1 { sched_yield() }
+        inTime(for: "the commit to be written") {
+            while shop.disk.count(.write) < written + 1 { sched_yield() }
+        }
         for _ in 0..<1000 { sched_yield() }
         #expect(outcome.withLock { $0 == nil }, "the system tells of a lost write once")
         gate.open()

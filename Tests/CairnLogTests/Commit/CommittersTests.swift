@@ -113,7 +113,9 @@ struct CommittersTests {
         threads.start { outcomes.run("first") { try shop.put("first", 1) } }
         gate.waitUntilReached()
         for index in 0..<others { threads.start { outcomes.run("\(index)") { try body(index) } } }
-        while shop.store.engine.queue.waitingCount < others { sched_yield() }
+        inTime(for: "\(others) commits to wait in the queue") {
+            while shop.store.engine.queue.waitingCount < others { sched_yield() }
+        }
         try whileHeld()
         gate.open()
         threads.join()
@@ -214,7 +216,9 @@ struct CommittersTests {
         threads.start { outcomes.run("first") { try shop.put("first", 1) } }
         gate.waitUntilReached()
         threads.start { outcomes.run("second") { try shop.put("second", 2) } }
-        while shop.store.engine.queue.waitingCount < 1 { sched_yield() }
+        inTime(for: "the second commit to wait in the queue") {
+            while shop.store.engine.queue.waitingCount < 1 { sched_yield() }
+        }
         threads.start {
             outcomes.run("delete") {
                 let fetch = StoreFetch(

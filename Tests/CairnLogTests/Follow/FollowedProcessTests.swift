@@ -64,7 +64,12 @@ struct FollowedProcessTests {
                     guard let lines = child.lines(within: duration) else { return }
                     try told.take(lines)
                 }
-                while !told.isOpen { try listen(.seconds(60)) }
+                while !told.isOpen {
+                    guard let lines = child.lines(within: .seconds(60)), !lines.isEmpty else {
+                        throw ChildProcess.Failure(what: "the writer does not open the store")
+                    }
+                    try told.take(lines)
+                }
                 let store =
                     try reader ?? WriterStore.open(folder.path("store"), .full, isReadOnly: true)
                 reader = store

@@ -58,7 +58,7 @@ struct MigratingProcessTests {
     }
 
     private static func open(gate: String) throws {
-        let file = Foundation.open(gate, O_WRONLY)
+        let file = inTime(for: "the child to come to the gate") { Foundation.open(gate, O_WRONLY) }
         guard file >= 0 else { throw ChildProcess.Failure(what: "no gate: \(errno)") }
         close(file)
     }

@@ -52,7 +52,7 @@ final class ChildProcess {
         if !hasEnded {
             kill(process, SIGKILL)
             var status: Int32 = 0
-            waitpid(process, &status, 0)
+            inTime(for: "the killed process to end") { _ = waitpid(process, &status, 0) }
         }
         close(output)
     }
@@ -82,7 +82,9 @@ final class ChildProcess {
     func end() -> (lines: [Substring], wasKilled: Bool) {
         kill(process, SIGKILL)
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        inTime(for: "the killed process to end") {
+            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        }
         hasEnded = true
         var lines: [Substring] = []
         while let more = readLines(), !more.isEmpty { lines += more }

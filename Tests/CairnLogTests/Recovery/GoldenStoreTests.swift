@@ -185,7 +185,7 @@ struct GoldenStoreTests {
             ]
             (process.standardOutput, process.standardError) = (outputs[0].1, outputs[1].1)
             try process.run()
-            process.waitUntilExit()
+            inTime(for: "the reader of Format to end") { process.waitUntilExit() }
             let texts = try outputs.map { file, _ in
                 String(decoding: try Data(contentsOf: file), as: UTF8.self)
             }

@@ -30,12 +30,14 @@ struct StoreLockTests {
                 process.standardInput = input
                 process.standardOutput = output
                 try process.run()
-                _ = output.fileHandleForReading.availableData
+                _ = inTime(for: "the other process to lock") {
+                    output.fileHandleForReading.availableData
+                }
             }
 
             func stop() {
                 input.fileHandleForWriting.closeFile()
-                process.waitUntilExit()
+                inTime(for: "the other process to end") { process.waitUntilExit() }
             }
         }
 

@@ -70,7 +70,9 @@ struct ClosingTests {
         try Self.insert(into: store) {
             inTurn.open()
             // Until it waits for the turn.
-            while store.engine.queue.committers.load(ordering: .relaxed) < 2 { sched_yield() }
+            inTime(for: "the store's closing to wait for its turn") {
+                while store.engine.queue.committers.load(ordering: .relaxed) < 2 { sched_yield() }
+            }
             threads.start {
                 note("the other store") { try Self.open(disk, at: "/other").close() }
                 isDone.signal()
@@ -102,7 +104,9 @@ struct ClosingTests {
         }
         try Self.insert(into: store) {
             inTurn.open()
-            while store.engine.queue.committers.load(ordering: .relaxed) < 2 { sched_yield() }
+            inTime(for: "the store's closing to wait for its turn") {
+                while store.engine.queue.committers.load(ordering: .relaxed) < 2 { sched_yield() }
+            }
             for _ in 0..<3 {
                 threads.start {
                     guard let again = try? Self.open(disk),

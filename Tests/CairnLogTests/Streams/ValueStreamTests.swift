@@ -29,7 +29,7 @@ struct ValueStreamTests {
 
     private static func collect(_ stream: ValueStream) async throws -> [Data] {
         var chunks: [Data] = []
-        for try await chunk in stream { chunks.append(chunk) }
+        for try await chunk in stream.inTime() { chunks.append(chunk) }
         return chunks
     }
 
@@ -66,7 +66,7 @@ struct ValueStreamTests {
         let id = try Self.insert(store, "A0", plan: value)
         let stream = try #require(
             try store.snapshot().valueStream(forKey: "plan", of: id, chunkBytes: 10_000))
-        var iterator = stream.makeAsyncIterator()
+        var iterator = stream.inTime().makeAsyncIterator()
         var found = try await iterator.next() ?? Data()
         _ = try Self.insert(store, "A0", plan: Self.bytes(10))
         for round in 0..<4 { try CompactionTests.update(store, 1..<90, round) }
@@ -118,7 +118,7 @@ struct ValueStreamTests {
         var given = 0
         var failure: StoreError?
         do {
-            for try await chunk in stream {
+            for try await chunk in stream.inTime() {
                 #expect(chunk == value[given..<given + chunk.count])
                 given += chunk.count
             }
@@ -128,7 +128,7 @@ struct ValueStreamTests {
         #expect(failure?.code == .damaged && failure?.context.segment != nil)
         #expect(given == (piece == 0 ? 0 : 16_777_184))
         // It stays so.
-        var iterator = stream.makeAsyncIterator()
+        var iterator = stream.inTime().makeAsyncIterator()
         if piece == 0 {
             for _ in 0..<2 {
                 await #expect(throws: StoreError.self) { _ = try await iterator.next() }
@@ -144,7 +144,7 @@ struct ValueStreamTests {
         let stream = try #require(try store.snapshot().valueStream(forKey: "plan", of: id))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            var iterator = stream.makeAsyncIterator()
+            var iterator = stream.inTime().makeAsyncIterator()
             return try await iterator.next()
         }
         let result = await task.result

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Synchronization
 import Testing
@@ -30,7 +31,7 @@ struct RemoteChangeTests {
         other.object(with: ids[0])["label"] = "changed"
         other.delete(other.object(with: ids[1]))
         try other.save()
-        var iterator = changes.makeAsyncIterator()
+        var iterator = changes.inTime().makeAsyncIterator()
         let first = try #require(await iterator.next(isolation: #isolation))
         #expect(first.number == 1 && first.contextName == "task" && first.author == "me")
         #expect(Set(first.insertedObjectIDs) == Set(ids) && !first.isFromAnotherProcess)
@@ -41,7 +42,7 @@ struct RemoteChangeTests {
         let third = try #require(await iterator.next(isolation: #isolation))
         #expect(third.updatedObjectIDs == [ids[0]] && third.deletedObjectIDs == [ids[1]])
         // The save of the container says the same commit.
-        var told = saves.makeAsyncIterator()
+        var told = saves.inTime().makeAsyncIterator()
         let save = try #require(await told.next(isolation: #isolation))
         #expect(save.commit == first.commits.upperBound)
     }
@@ -85,7 +86,7 @@ struct RemoteChangeTests {
         let context = ManagedObjectContext(store: store)
         context.make("Tag", ["label": "a"])
         try context.save()
-        var iterator = changes.makeAsyncIterator()
+        var iterator = changes.inTime().makeAsyncIterator()
         #expect(await iterator.next(isolation: #isolation) == nil)
     }
 }

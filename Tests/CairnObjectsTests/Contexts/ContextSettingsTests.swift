@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Testing
 
 /// A product that notes why it shows other values.
@@ -210,7 +211,7 @@ struct ContextSettingsTests {
     @Test("A view context saves by itself when the main actor is free", arguments: Backend.allCases)
     @MainActor func autosave(_ backend: Backend) async throws {
         let container = try Stack(Models.shop, backend).container
-        var saves = container.saves.makeAsyncIterator()
+        var saves = container.saves.inTime().makeAsyncIterator()
         let context = container.viewContext
         context.autosaveEnabled = true
         context.make("Product", ["serialCode": "a"])

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -96,7 +97,7 @@ struct RetainingTests {
     func told(_ backend: Backend) async throws {
         let (stack, ids) = try stack(backend)
         let background = stack.container.newBackgroundContext()
-        var changes = await background.changes.makeAsyncIterator()
+        var changes = await background.changes.inTime().makeAsyncIterator()
         let elsewhere = stack.context()
         await background.perform { context in
             let first = context.object(with: ids[1])

@@ -104,7 +104,7 @@ struct ComingAndGoingTests {
                 .init(name: "remove", removed: [ids[1]], count: 2),
                 .init(name: "did", removed: [ids[1]], count: 1),
             ])
-        var told = changes.makeAsyncIterator()
+        var told = changes.inTime().makeAsyncIterator()
         var seen: [[UUID]] = []
         for number in 1...4 {
             let change = try #require(await told.next(isolation: #isolation))

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import FoundationEssentials
 import Synchronization
 import Testing
@@ -162,14 +163,14 @@ struct CoordinatedMergingTests {
             try context.make("Tag", in: second)
             try context.save()
         }
-        var told = changes.makeAsyncIterator()
+        var told = changes.inTime().makeAsyncIterator()
         var written: [UUID: UInt64] = [:]
         for _ in 0..<2 {
             let change = try #require(await told.next(isolation: #isolation))
             written[change.storeIdentifier] = change.commits.upperBound
             #expect(change.insertedObjectIDs.map(\.store) == [change.storeIdentifier])
         }
-        var saved = saves.makeAsyncIterator()
+        var saved = saves.inTime().makeAsyncIterator()
         let save = try #require(await saved.next(isolation: #isolation))
         #expect(save.commits == written && written.count == 2)
         #expect(save.insertedObjectIDs.count == 2)

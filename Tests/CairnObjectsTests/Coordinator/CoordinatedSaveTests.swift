@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Testing
 
 @Suite("Saves to several stores")
@@ -97,7 +98,7 @@ struct CoordinatedSaveTests {
             try context.save()
             return Set(objects.map(\.objectID))
         }
-        for await save in saves {
+        for await save in saves.inTime() {
             #expect(save.insertedObjectIDs == ids && ids.count == 2)
             break
         }

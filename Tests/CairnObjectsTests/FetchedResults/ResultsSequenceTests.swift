@@ -64,7 +64,8 @@ struct ResultsSequenceTests {
         let ids = try stack.products(3)
         let view = stack.container.viewContext
         view.automaticallyMergesChangesFromParent = true
-        var results = try view.results(of: request, sectionedBy: "note").makeAsyncIterator()
+        var results = try view.results(of: request, sectionedBy: "note")
+            .inTime().makeAsyncIterator()
         let first = try #require(await results.next(isolation: #isolation))
         #expect(first.itemIdentifiers == ids && first.sectionIdentifiers == [""])
         // An edit that is not saved.
@@ -121,11 +122,12 @@ struct ResultsSequenceTests {
         var asked = FetchRequest<ManagedObject>(
             entityName: "Shop", predicate: try PredicateNode(format: "ANY products.price > 5"))
         asked.sortDescriptors = [SortKey("name")]
-        var shops = try view.results(of: asked).makeAsyncIterator()
+        var shops = try view.results(of: asked).inTime().makeAsyncIterator()
         #expect(try await shops.next(isolation: #isolation)?.itemIdentifiers == [])
         var all = FetchRequest<ManagedObject>(entityName: "Product")
         all.sortDescriptors = [SortKey("shop.name"), SortKey("name")]
-        var products = try view.results(of: all, sectionedBy: "shop.name").makeAsyncIterator()
+        var products = try view.results(of: all, sectionedBy: "shop.name")
+            .inTime().makeAsyncIterator()
         let first = try #require(await products.next(isolation: #isolation))
         #expect(first.itemIdentifiers == Array(ids[3...]))
         #expect(first.sectionIdentifiers == ["a", "b", "c"])
@@ -169,7 +171,7 @@ struct ResultsSequenceTests {
     @MainActor func identifiers() async throws {
         let stack = try Stack(Models.shop, .log)
         let view = stack.container.viewContext
-        var results = try view.results(of: request).makeAsyncIterator()
+        var results = try view.results(of: request).inTime().makeAsyncIterator()
         #expect(try await results.next(isolation: #isolation)?.numberOfItems == 0)
         let new = view.make("Product", ["name": "new"])
         let second = try #require(await results.next(isolation: #isolation))
@@ -186,7 +188,7 @@ struct ResultsSequenceTests {
         let background = stack.container.newBackgroundContext()
         let request = request
         let results = try await background.perform { try $0.results(of: request) }
-        var iterator = results.makeAsyncIterator()
+        var iterator = results.inTime().makeAsyncIterator()
         #expect(try await iterator.next()?.itemIdentifiers == ids)
         for id in ids[1...] {
             await background.perform { $0.object(with: id)["stock"] = 7 }
@@ -223,7 +225,7 @@ struct ResultsSequenceTests {
         let results = try await #require(background).perform { try $0.results(of: request) }
         let task = Task {
             var count = 0
-            for try await _ in results { count += 1 }
+            for try await _ in results.inTime() { count += 1 }
             return count
         }
         background = nil
@@ -231,7 +233,7 @@ struct ResultsSequenceTests {
         let other = stack.container.newBackgroundContext()
         let cancelled = try await other.perform { try $0.results(of: request) }
         let waiting = Task {
-            for try await _ in cancelled {}
+            for try await _ in cancelled.inTime() {}
         }
         waiting.cancel()
         try await waiting.value
@@ -243,7 +245,7 @@ struct ResultsSequenceTests {
         wrong.sortDescriptors = [SortKey("name")]
         let asked = wrong
         var failing = try await other.perform { try $0.results(of: asked, sectionedBy: "note") }
-            .makeAsyncIterator()
+            .inTime().makeAsyncIterator()
         #expect(try await failing.next()?.numberOfSections == 3)
         try await other.perform { context in
             try #require(try context.find("Product", "name", .string("c")).first)["note"] = "a"

@@ -4,6 +4,7 @@ import Cairn
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Testing
 
 @Suite("What sections are named after")
@@ -104,7 +105,7 @@ struct SectionPathTests {
         let context = stack.context()
         let results = try context.results(
             of: request, sectionName: { String(($0.string("name") ?? "").prefix(1)) })
-        for try await snapshot in results {
+        for try await snapshot in results.inTime() {
             #expect(snapshot.sectionIdentifiers == ["a", "b"])
             break
         }

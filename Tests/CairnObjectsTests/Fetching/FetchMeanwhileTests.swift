@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Dispatch
 import Synchronization
 import Testing
@@ -145,7 +146,9 @@ struct FetchMeanwhileTests {
                 isDone.signal()
             }
             // The fifth reading is made where the step would be.
-            if script.asked.add(1, ordering: .relaxed).newValue < 5 { isDone.wait() }
+            if script.asked.add(1, ordering: .relaxed).newValue < 5 {
+                isDone.wait(for: "the main actor to do its step")
+            }
         }
         let context = ManagedObjectContext(store: store)
         try prepare(context)

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Dispatch
 import FoundationEssentials
 import Synchronization
@@ -458,7 +459,7 @@ struct FetchReadingTests {
             let gate = DispatchSemaphore(value: 0)
             let store = CountingStore(stack.store) { _ in
                 begin.yield()
-                gate.wait()
+                gate.wait(for: "the object that is made meanwhile")
             }
             let context = ManagedObjectContext(store: store)
             let asked = request {
@@ -472,7 +473,7 @@ struct FetchReadingTests {
                 if kind == 2 { return try await context.fetchAsynchronously(ids) }
                 return try await context.fetchAsynchronously(asked).map(\.objectID)
             }
-            var iterator = questions.makeAsyncIterator()
+            var iterator = questions.inTime().makeAsyncIterator()
             await iterator.next()
             // The store reads, and waits for this.
             let first = context.make("Product", ["stock": -1])

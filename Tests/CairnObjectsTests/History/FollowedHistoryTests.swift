@@ -4,6 +4,7 @@ import CairnFileSystem
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -25,7 +26,7 @@ struct FollowedHistoryTests {
         let reader = try LogStore.open(at: "/store", options: options)
         #expect(reader.historyTracking == .keptOn)
         let container = PersistentContainer(store: reader)
-        var changes = container.remoteChanges.makeAsyncIterator()
+        var changes = container.remoteChanges.inTime().makeAsyncIterator()
         let context = ManagedObjectContext(store: writer)
         let shown = ManagedObjectContext(store: reader)
         context.transactionAuthor = "writer"

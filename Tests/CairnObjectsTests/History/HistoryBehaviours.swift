@@ -45,8 +45,8 @@ struct HistoryBehaviours {
             let stack =
                 isTracking ? try Self.stack(backend) : try Stack(Models.shop, backend)
             let context = stack.container.newBackgroundContext()
-            var saves = stack.container.saves.makeAsyncIterator()
-            var changes = stack.container.remoteChanges.makeAsyncIterator()
+            var saves = stack.container.saves.inTime().makeAsyncIterator()
+            var changes = stack.container.remoteChanges.inTime().makeAsyncIterator()
             let tokens = try await context.perform {
                 (context: ManagedObjectContext) throws -> [PersistentHistoryToken?] in
                 final class Found: @unchecked Sendable {
@@ -74,9 +74,9 @@ struct HistoryBehaviours {
             let current = try stack.container.currentPersistentHistoryToken()
             #expect(isTracking ? tokens.allSatisfy { $0 == current } : tokens == [nil, nil])
             #expect((current != nil) == isTracking)
-            let save = try await saves.next()
+            let save = await saves.next()
             #expect(save?.historyToken == current)
-            let change = try await changes.next()
+            let change = await changes.next()
             #expect(change?.historyToken == current)
             if !isTracking {
                 #expect(

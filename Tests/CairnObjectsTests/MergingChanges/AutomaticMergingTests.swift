@@ -42,7 +42,7 @@ struct AutomaticMergingTests {
         view.automaticallyMergesChangesFromParent = true
         let tag = view.object(with: ids[0])
         #expect(tag.string("label") == "old")
-        var changes = view.changes.makeAsyncIterator()
+        var changes = view.changes.inTime().makeAsyncIterator()
         let new = try await stack.container.performBackgroundTask { context in
             context.object(with: ids[0])["label"] = "new"
             let new = context.make("Tag", ["label": "second"])
@@ -84,7 +84,7 @@ struct AutomaticMergingTests {
             tag["label"] = "theirs"
             try context.save()
         }
-        var iterator = changes.makeAsyncIterator()
+        var iterator = changes.inTime().makeAsyncIterator()
         var refreshed: Set<ObjectID> = []
         while refreshed.isEmpty {
             let change = try #require(await iterator.next(isolation: #isolation))
@@ -118,7 +118,9 @@ struct AutomaticMergingTests {
         }
         #expect(byHand == nil)
         // The turn in which it merges may still hold the actor.
-        while background != nil { await Task.yield() }
+        await inTime(for: "the background context to go") {
+            while background != nil { await Task.yield() }
+        }
         try stack.store { [$0.make("Tag", ["label": "b"])] }
     }
 

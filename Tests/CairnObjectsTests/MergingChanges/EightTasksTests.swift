@@ -64,12 +64,12 @@ struct EightTasksTests {
         // Those who listen do so until the others are done.
         let listeners = [
             Task {
-                for await change in changes {
+                for await change in changes.inTime() {
                     board.seen.withLock { $0.formUnion(change.insertedObjectIDs) }
                 }
             },
-            Task { for await save in saves { _ = save.commit } },
-            Task { for await change in remote { _ = change.updatedObjectIDs } },
+            Task { for await save in saves.inTime() { _ = save.commit } },
+            Task { for await change in remote.inTime() { _ = change.updatedObjectIDs } },
         ]
         try await withThrowingTaskGroup(of: Void.self) { group in
             // 1, 2: raise counters, each in contexts of its own, until no conflict stands against it.
@@ -213,6 +213,8 @@ struct EightTasksTests {
 
     /// Raises a counter by one, in contexts of its own, until that succeeds.
     private static func raise(_ id: ObjectID, _ container: PersistentContainer) async throws {
+        let wait = OpenWait(for: "a save without conflict")
+        defer { wait.end() }
         while true {
             let isDone = try await container.performBackgroundTask { context in
                 let product = context.object(with: id)

@@ -191,6 +191,8 @@ struct EightToolsTests {
     private static func raise(
         _ id: ObjectID, _ container: PersistentContainer, _ policy: Summing, _ board: Board
     ) async throws {
+        let wait = OpenWait(for: "a save without conflict")
+        defer { wait.end() }
         var isSaved = false
         while !isSaved {
             do {

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Synchronization
 import Testing
 
@@ -31,7 +32,7 @@ struct ChangeSequenceTests {
             context.reset()
             return held.managedObjectContext == nil ? ids : []
         }
-        var iterator = changes.makeAsyncIterator()
+        var iterator = changes.inTime().makeAsyncIterator()
         let first = try #require(await iterator.next(isolation: #isolation))
         #expect(first.number == 1)
         #expect(first.insertedObjectIDs == [new[0]] && new[0].isTemporary)
@@ -51,7 +52,7 @@ struct ChangeSequenceTests {
     @MainActor func viewContext(_ backend: Backend) async throws {
         let container = try Stack(Models.shop, backend).container
         let context = container.viewContext
-        var changes = context.changes.makeAsyncIterator()
+        var changes = context.changes.inTime().makeAsyncIterator()
         for _ in 0..<3 { context.make("Product") }
         let first = try #require(await changes.next(isolation: #isolation))
         #expect(first.insertedObjectIDs.count == 3)
@@ -100,7 +101,7 @@ struct ChangeSequenceTests {
             container.viewContext.make("Tag", ["label": "view"])
             try container.viewContext.save()
         }
-        var iterator = saves.makeAsyncIterator()
+        var iterator = saves.inTime().makeAsyncIterator()
         let first = try #require(await iterator.next(isolation: #isolation))
         #expect(first.insertedObjectIDs == Set(ids) && !ids.contains { $0.isTemporary })
         #expect(first.contextName == "task" && first.transactionAuthor == "me")
@@ -126,7 +127,7 @@ struct ChangeSequenceTests {
                 context.processPendingChanges()
             }
         }
-        var iterator = slow.makeAsyncIterator()
+        var iterator = slow.inTime().makeAsyncIterator()
         var numbers: [Int] = []
         for _ in 0..<1024 {
             numbers.append(try #require(await iterator.next(isolation: #isolation)).number)
@@ -149,7 +150,7 @@ struct ChangeSequenceTests {
         }
         // What the task left behind is told, and then it is over.
         var told = 0
-        for await change in try #require(inner) { told += change.insertedObjectIDs.count }
+        for await change in try #require(inner).inTime() { told += change.insertedObjectIDs.count }
         #expect(told == 1)
         try await background?.perform { context in
             context.make("Tag")
@@ -157,11 +158,11 @@ struct ChangeSequenceTests {
         }
         background = nil
         told = 0
-        for await change in changes { told += change.insertedObjectIDs.count }
+        for await change in changes.inTime() { told += change.insertedObjectIDs.count }
         #expect(told == 1)
         container = nil
         told = 0
-        for await save in saves { told += save.insertedObjectIDs.count }
+        for await save in saves.inTime() { told += save.insertedObjectIDs.count }
         #expect(told == 1)
     }
 
@@ -187,7 +188,7 @@ struct ChangeSequenceTests {
                 for _ in 0..<count { context.make("Product") }
                 try context.save()
             }
-            var iterator = saves.makeAsyncIterator()
+            var iterator = saves.inTime().makeAsyncIterator()
             let first = try #require(await iterator.next(isolation: #isolation))
             #expect(first.insertedObjectIDs.count == count && first.updatedObjectIDs.isEmpty)
             for _ in 0..<count {
@@ -206,7 +207,7 @@ struct ChangeSequenceTests {
         let second = container.saves
         let listener = Task {
             var count = 0
-            for await _ in first {
+            for await _ in first.inTime() {
                 count += 1
                 ready.yield()
             }
@@ -219,12 +220,12 @@ struct ChangeSequenceTests {
             }
         }
         try await save("a")
-        var readiness = isReady.makeAsyncIterator()
+        var readiness = isReady.inTime().makeAsyncIterator()
         _ = await readiness.next(isolation: #isolation)
         listener.cancel()
         #expect(await listener.value == 1)
         try await save("b")
-        var iterator = second.makeAsyncIterator()
+        var iterator = second.inTime().makeAsyncIterator()
         #expect(await iterator.next(isolation: #isolation)?.number == 1)
         #expect(await iterator.next(isolation: #isolation)?.number == 2)
     }
@@ -241,7 +242,7 @@ struct ChangeSequenceTests {
             for saves in sequences {
                 group.addTask {
                     var told: [ContextSave] = []
-                    for await save in saves {
+                    for await save in saves.inTime() {
                         told.append(save)
                         if told.count == contexts * rounds { break }
                     }
@@ -299,7 +300,7 @@ struct ChangeSequenceTests {
         let listener = Task {
             var ids: Set<ObjectID> = []
             var numbers: [Int] = []
-            for await change in changes {
+            for await change in changes.inTime() {
                 ids.formUnion(change.insertedObjectIDs)
                 numbers.append(change.number)
                 if ids.count == tasks * turns { break }

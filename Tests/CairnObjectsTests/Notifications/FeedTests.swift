@@ -35,7 +35,7 @@ struct FeedTests {
         for _ in 0..<Campaign.count(3000, whole: 100_000) {
             let listening = Task {
                 var last = 0
-                for await told in feed.stream(keeping: 4) {
+                for await told in feed.stream(keeping: 4).inTime() {
                     #expect(told.number > last)
                     last = told.number
                 }
@@ -66,7 +66,7 @@ struct FeedTests {
         for stream in streams {
             var numbers: [Int] = []
             var senders: [Int] = []
-            for await told in stream {
+            for await told in stream.inTime() {
                 numbers.append(told.number)
                 senders.append(told.sender)
             }
@@ -74,8 +74,8 @@ struct FeedTests {
             found.append(senders)
         }
         #expect(found[0] == found[1] && found[1] == found[2])
-        for await told in late { Issue.record("\(told.number) was sent before") }
-        for await _ in feed.stream(keeping: 1) { Issue.record("the feed is over") }
+        for await told in late.inTime() { Issue.record("\(told.number) was sent before") }
+        for await _ in feed.stream(keeping: 1).inTime() { Issue.record("the feed is over") }
         #expect(!feed.isListenedTo)
     }
 }

@@ -4,6 +4,7 @@
 
 import CairnModel
 import CairnObjects
+import CairnTestSupport
 import Testing
 
 @Suite("Listeners without notifications")
@@ -18,7 +19,7 @@ struct UnnamedListenerTests {
                 try context.save()
                 return object.objectID
             }
-            var iterator = saves.makeAsyncIterator()
+            var iterator = saves.inTime().makeAsyncIterator()
             let save = await iterator.next(isolation: #isolation)
             precondition(save?.insertedObjectIDs == [id])
         }
@@ -37,7 +38,7 @@ struct UnnamedListenerTests {
                 context.delete(context.object(with: ids[0]))
                 context.refresh(context.object(with: ids[1]), mergeChanges: false)
             }
-            var iterator = changes.makeAsyncIterator()
+            var iterator = changes.inTime().makeAsyncIterator()
             let change = await iterator.next(isolation: #isolation)
             precondition(change?.deletedObjectIDs == [ids[0]])
             precondition(change?.refreshedObjectIDs == [ids[1]])

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Synchronization
 import Testing
@@ -168,7 +169,7 @@ struct SavingToParentTests {
             try child.save()
             try context.save()
         }
-        for await save in saves {
+        for await save in saves.inTime() {
             #expect(save.contextName == "root" && save.insertedObjectIDs.count == 1)
             break
         }

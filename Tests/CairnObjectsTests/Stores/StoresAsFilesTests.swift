@@ -32,7 +32,7 @@ struct StoresAsFilesTests {
     private func collect(_ stream: ValueStream?) async throws -> Data? {
         guard let stream else { return nil }
         var data = Data()
-        for try await chunk in stream { data.append(chunk) }
+        for try await chunk in stream.inTime() { data.append(chunk) }
         return data
     }
 

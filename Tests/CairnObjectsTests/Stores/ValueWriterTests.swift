@@ -81,7 +81,7 @@ struct ValueWriterTests {
         let stream = try #require(try object.valueStream(forKey: "plan", chunkBytes: 300_000))
         #expect(stream.count == UInt64(size))
         var streamed = Data()
-        for try await chunk in stream { streamed.append(chunk) }
+        for try await chunk in stream.inTime() { streamed.append(chunk) }
         #expect(streamed == plan)
         #expect(object.snapshot()["plan"] as? Data == plan)
         try context.save()

@@ -95,14 +95,16 @@ struct SwiftCompiler: Sendable {
         // It leaves what macros make where temporary files are.
         environment["TMPDIR"] = directory.path
         process.environment = environment
-        try await withCheckedThrowingContinuation {
-            (ended: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in ended.resume() }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                ended.resume(throwing: error)
+        try await inTime(for: "the compiler to end") {
+            try await withCheckedThrowingContinuation {
+                (ended: CheckedContinuation<Void, any Error>) in
+                process.terminationHandler = { _ in ended.resume() }
+                do {
+                    try process.run()
+                } catch {
+                    process.terminationHandler = nil
+                    ended.resume(throwing: error)
+                }
             }
         }
         return try String(contentsOf: url, encoding: .utf8)
