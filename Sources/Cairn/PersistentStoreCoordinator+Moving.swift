@@ -34,7 +34,8 @@ extension PersistentStoreCoordinator {
     /// - Returns: The store that is there now.
     /// - Throws: `StoreError`: `.invalidRequest` if the store is none of the coordinator's, or not one on the log, or if there is
     ///   something in the folder; as ``LogStore/copy(to:identifier:)``, and what opening the store throws. The coordinator has the
-    ///   store that it had then.
+    ///   store that it had then. A copy that broke off stays in the folder, which does not open:
+    ///   ``PersistentContainer/destroyPersistentStore(at:force:)`` removes it.
     /// - Complexity: O(size of the store).
     @discardableResult
     public func migratePersistentStore(

@@ -3,7 +3,8 @@
 public import CairnModel
 public import FoundationEssentials
 
-/// Which objects are wanted, in which order, and whether with their values.
+/// Which objects are wanted, in which order, and whether with their values. The answer holds all of them at once: to go through very
+/// many rows, use a ``StoreRead``.
 public struct StoreFetch: Sendable {
     /// The entity, as an index of the schema.
     public var entity: Int

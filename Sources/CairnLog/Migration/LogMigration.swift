@@ -106,8 +106,8 @@ extension LogStore {
     /// The store cannot be opened for writing until it is finished or cancelled; other processes can read what it has. While it is
     /// under way it needs the space of the new content twice, beside that of the old one.
     ///
-    /// Objects that became of others keep their ids, if the hierarchy of their entity goes on. A version of this library that knows
-    /// no migration cannot open the store any more.
+    /// Objects that became of others keep their ids, if the hierarchy of their entity goes on. Changes that the history has from
+    /// before name no objects any more. A version of this library that knows no migration cannot open the store any more.
     ///
     /// - Throws: `StoreError`: `.storeInUse` if the store is open in this process or another one writes to it; `.noSpace` if the disk has
     ///   less room than about that (``LogStoreOptions/checksSpaceBeforeMigration``); what opening throws.

@@ -32,6 +32,10 @@ extension LogStore {
     /// and nothing else: no lock is taken and no byte of it changes. Objects keep their numbers and row versions;
     /// the new store gets an identity of its own unless the options say otherwise.
     ///
+    /// Where the newest model is lost, the one before reads the rows. A derived attribute keeps its value until its object is
+    /// saved again, though members that it counts may be lost. The new store has forgotten which older versions of its model
+    /// it has left, so a program with one of them may lead it back.
+    ///
     /// ```swift
     /// let report = try LogStore.salvage(at: "shop.cairn", to: "shop-salvaged.cairn")
     /// print(report.rowsKept, "objects kept,", report.rowsLost, "lost")

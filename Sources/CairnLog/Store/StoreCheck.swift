@@ -58,6 +58,9 @@ public struct StoreCheckReport: Sendable {
 extension LogStore {
     /// Checks everything the newest state holds.
     ///
+    /// Values of derived attributes are not computed anew, and of a one-to-one relationship it is not asked whether the other side
+    /// leads back.
+    ///
     /// - Parameter progress: told blocks done and blocks in all, from time to time.
     /// - Throws: `StoreError` if the store is closed. What is damaged is in the report.
     /// - Complexity: O(size of the store).

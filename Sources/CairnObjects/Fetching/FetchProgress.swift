@@ -34,7 +34,7 @@ public final class FetchProgress: Sendable {
     /// Whether somebody wants the fetch no more.
     public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-    /// Ends the fetch soon: it throws `StoreError` with `.cancelled`.
+    /// Ends the fetch soon: it throws `StoreError` with `.cancelled`. Sorting what was found is not interrupted.
     public func cancel() { cancelled.store(true, ordering: .relaxed) }
 
     func begin(_ count: Int) {

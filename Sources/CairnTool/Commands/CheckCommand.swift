@@ -18,6 +18,8 @@ struct CheckCommand: ParsableCommand {
             blocks   and every value, and that each object lives once
             all      and indexes, references both ways and the checkpoint, compared with what they \
             are made from
+
+            Values of derived attributes are not computed anew.
             """)
 
     @OptionGroup var place: StoreArgument
