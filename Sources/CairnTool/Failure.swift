@@ -59,7 +59,7 @@ struct Failure: Error, CustomStringConvertible {
         case let error as ListProblems: self.init(problems: error)
         case let error as ModelError: self.init("\(error)")
         case let error as CoreDataImportError:
-            self.init(error.code == .noModel ? "\(error), by --model" : "\(error)")
+            self.init(error.code == .noModel ? "\(error), with --model" : "\(error)")
             details = [
                 .init(key: "reason", value: .string(error.code.rawValue)),
                 .init(key: "place", value: .string(error.place)),

@@ -26,7 +26,7 @@ extension StoreSession {
         }
         error.context.detail =
             "the store keeps no \(names.joined(separator: " and no ")): "
-            + "\(commands.joined(separator: " and ")) \(lacks.count == 1 ? "begins" : "begin") that"
+            + "start with \(commands.joined(separator: " and "))"
         throw error
     }
 }

@@ -32,7 +32,7 @@ extension StoreSession {
             if let id = try objectID(text, of: entity) { return id }
             let words = entity == nil ? "a URI, or one such as p17 with --entity" : "p17 or a URI"
             throw Failure(
-                "\(option) is an id, \(words), not \(PlainText.visible(text))", code: .usage)
+                "\(option) takes an id, \(words), not \(PlainText.visible(text))", code: .usage)
         }
     }
 
@@ -41,7 +41,7 @@ extension StoreSession {
         // Scheme, nothing, store, entity or hierarchy, number.
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 5, let identifier = UUID(uuidString: String(parts[2])) else {
-            return "is no URI of an object"
+            return "is not the URI of an object"
         }
         let isCoreData = parts[0] == "x-coredata:"
         var isOurs = identifier == store.identity.identifier
@@ -50,8 +50,8 @@ extension StoreSession {
         }
         if !isOurs { return "is an object of another store" }
         if isCoreData, schema.entity(named: String(parts[3])) == nil {
-            return "is of an entity that the store does not have"
+            return "is of the entity \(parts[3]), which the store does not have"
         }
-        return "is no URI of a stored object"
+        return "is not the URI of a stored object"
     }
 }

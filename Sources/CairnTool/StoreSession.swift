@@ -90,7 +90,7 @@ struct StoreSession {
         }
         guard case .value(.date(let date)) = CellConversion(text: text, as: .date) else {
             throw Failure(
-                "\(option) is the number of a commit or a time, not \(PlainText.visible(text))",
+                "\(option) takes the number of a commit or a time, not \(PlainText.visible(text))",
                 code: .usage)
         }
         try requireKept([.pastStates])

@@ -60,7 +60,7 @@ struct ListImportTests {
         #expect(error.misfits.map(\.count) == [2, 1])
         #expect(
             error.description.contains(
-                "list:3: record 2, field a: “x” does not fit Item.a of type integer64: it is no number (and in 1 more record)"
+                "list:3: record 2, field a: “x” does not fit Item.a of type integer64: it is not a number (and in 1 more record)"
             ))
     }
 
@@ -80,7 +80,7 @@ struct ListImportTests {
                 list(#"[{"a":1,"b":2,"t":"x","r":1,"c":1}]"#), Schema(model), mapping: ["b=a,c=d"]))
         let reasons = error.unknown.map { "\($0.field): \($0.reason)" }
         #expect(reasons.count == 3)
-        #expect(reasons[0] == "b: a goes to a already")
+        #expect(reasons[0] == "b: a already takes its value from a")
         #expect(reasons[1].contains("transient"))
         #expect(reasons.last == "c: Item has no attribute d")
     }

@@ -66,7 +66,8 @@ struct ModelInferenceTests {
             (["1.2345678901234567e+30"], .double), (["1.23456789012345678e+30"], .decimal),
             (["1.23456789012345678e-30"], .decimal), (["1.23456789012345678e-200"], .string),
             (["2.5e-310", "1.0"], .double), (["2.123456789e-320"], .string),
-            (["18446744073709551616"], .decimal), (["1.8446744073709552e+19"], .double),
+            (["18446744073709551616"], .double), (["18446744073709551617"], .decimal),
+            (["1.8446744073709552e+19"], .double),
             (["9007199254740993.0"], .decimal), (["9007199254740992.0"], .double),
             (["9223372036854774784", "0.5"], .double),
             (["0.1000000000000000055511151231257827021181583404541015625"], .string),
@@ -217,8 +218,9 @@ struct ModelInferenceTests {
         #expect(missing?.message.contains("code, delay, when, open") == true)
         for (text, message) in [
             ("delay", "write attribute=type"), ("=int", "no name"),
-            ("a=word", "Types are: boolean"),
-            ("a=composite", "no type of a list"), ("a=int,a=date", "twice"), ("a=", "no type"),
+            ("a=word", "The types are: boolean"),
+            ("a=composite", "not a type that a list can have"), ("a=int,a=date", "twice"),
+            ("a=", "“” is not a type"),
         ] {
             let problem = #expect(throws: FieldPairs.Problem.self) { try FieldTypes([text]) }
             #expect(problem?.description.contains(message) == true, "\(text)")

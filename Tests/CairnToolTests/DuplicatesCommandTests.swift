@@ -72,7 +72,7 @@ struct DuplicatesCommandTests {
         #expect(try groups("p1", "p3").count == 2)
         #expect(try groups("p5", "p99").isEmpty)
         for (text, code, words) in [
-            ("seven", 2, "--incoming is an id"),
+            ("seven", 2, "--incoming takes an id"),
             ("x-cairn://\(UUID().uuidString)/h1/p7", 1, "another store"),
         ] as [(String, Int32, String)] {
             let refused = cairn(

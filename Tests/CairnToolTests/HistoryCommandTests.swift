@@ -126,7 +126,7 @@ struct HistoryCommandTests {
         _ = try work.importing("1.json", #"[{"code":"a"}]"#)
         let failed = cairn("history", work.store)
         #expect(failed.code == 1 && failed.errors.contains("keeps no history"))
-        #expect(failed.errors.contains("cairn history STORE --keep begins that"))
+        #expect(failed.errors.contains("start with cairn history STORE --keep"))
         #expect(!cairn("info", work.store).output.contains("history"))
         #expect(
             try cairn("info", work.store, "--json").json.first?["history"] is NSNull)

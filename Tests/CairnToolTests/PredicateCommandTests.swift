@@ -115,6 +115,6 @@ struct PredicateCommandTests {
     func noList(_ argument: String) {
         let run = cairn("predicate", "a IN %@", argument)
         #expect(run.code == 1 && run.output.isEmpty)
-        #expect(run.errors.contains("the argument \(argument) is no list of values"))
+        #expect(run.errors.contains("the argument \(argument) is not a list of values"))
     }
 }

@@ -136,7 +136,7 @@ struct ReadingCommandsTests {
         let other = cairn("get", work.store, "Thing", "x-cairn://\(UUID().uuidString)/h1/p2")
         #expect(other.code == 1 && other.errors.contains("is an object of another store"))
         let nothing = cairn("get", work.store, "Thing", "x-cairn://\(id)/p2")
-        #expect(nothing.code == 1 && nothing.errors.contains("is no URI of an object"))
+        #expect(nothing.code == 1 && nothing.errors.contains("is not the URI of an object"))
         #expect(
             cairn("get", work.store, "Thing", "c").output == """
                 Thing p3, version 1

@@ -208,8 +208,8 @@ struct RelatedRecordsTests {
     @Test(
         "what names no target is refused with record, field and reason",
         arguments: [
-            (#"[{"code":"a","tags":["x"]}]"#, "it is no number"),
-            (#"[{"code":"a","author":["Ann"]}]"#, "author leads to one object"),
+            (#"[{"code":"a","tags":["x"]}]"#, "it is not a number"),
+            (#"[{"code":"a","author":["Ann"]}]"#, "author is to-one: give one key"),
             (#"[{"code":"a","author":{"born":5}}]"#, "name or first, last"),
             (#"[{"code":"a","author":{"name":"Ann","age":5}}]"#, "author.age"),
             (#"[{"code":"a","tags":[{"number":1,"age":5}]}]"#, "--map 'tags.age='"),
@@ -221,7 +221,7 @@ struct RelatedRecordsTests {
             ),
             (
                 #"[{"code":"a","author":"x-coredata://b"}]"#,
-                "type string: x-coredata://b is no URI of an object"
+                "type string: x-coredata://b is not the URI of an object"
             ),
         ])
     func refused(text: String, reason: String) throws {

@@ -208,9 +208,9 @@ struct TableQueryTests {
             (["--group-by", "kind", "--sort", "nope"], 1, "--sort: Thing has no attribute"),
             (["--group-by", "kind", "--sort", "size"], 1, "--sort: size is one of many"),
             (["--sort", "-"], 2, "--sort: a key is missing"),
-            (["--limit", "-1"], 2, "--limit is a number from 0 up"),
-            (["--offset", "-1"], 2, "--offset is a number from 0 up"),
-            (["--group-by", "kind,kind"], 2, "--group-by: kind is there twice"),
+            (["--limit", "-1"], 2, "--limit must be 0 or more"),
+            (["--offset", "-1"], 2, "--offset must be 0 or more"),
+            (["--group-by", "kind,kind"], 2, "--group-by names kind twice"),
             (["--group-by", "@count"], 1, "--group-by @count: @count is a figure of a whole"),
             (
                 ["--group-by", "size + sum:(price)"], 1,

@@ -88,7 +88,9 @@ package final class CSVListReader: ListReader {
     private func readHeader() throws(ListError) {
         hasHeader = true
         try bytes.takeByteOrderMark()
-        guard try bytes.peek() != nil else { throw bytes.error("there is no header") }
+        guard try bytes.peek() != nil else {
+            throw bytes.error("there is no header: the first line must name the fields")
+        }
         let line = bytes.line
         var names: Set<[UInt8]> = []
         repeat {
@@ -126,7 +128,9 @@ package final class CSVListReader: ListReader {
         guard try bytes.take(UInt8(ascii: "\"")) else {
             try bytes.copyText(into: &text, until: plainStops)
             if try bytes.peek() == UInt8(ascii: "\"") {
-                throw bytes.error("a quote inside a cell that does not begin with one")
+                throw bytes.error(
+                    "a quote inside a cell that does not begin with one: put quotes around the cell, and double those inside"
+                )
             }
             return
         }
@@ -157,7 +161,7 @@ package final class CSVListReader: ListReader {
         case nil, delimiter, 0x0A, 0x0D: return
         default:
             let what = delimiter == UInt8(ascii: ",") ? "comma" : "delimiter"
-            throw bytes.error("a \(what) or the end of the line should follow the cell")
+            throw bytes.error("expected a \(what) or the end of the line after the cell")
         }
     }
 
@@ -165,7 +169,7 @@ package final class CSVListReader: ListReader {
     private func takeLineEnd() throws(ListError) -> Bool {
         if try bytes.take(0x0D) {
             guard try bytes.peek() == 0x0A else {
-                throw bytes.error("a carriage return without a line feed")
+                throw bytes.error("a carriage return without a line feed outside of quotes")
             }
         }
         guard try bytes.peek() == 0x0A else { return false }

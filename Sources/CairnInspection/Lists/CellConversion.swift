@@ -43,7 +43,7 @@ extension ListRecord {
             case .boolean: return .value(.boolean(truth))
             case .integer16, .integer32, .integer64: return .value(.integer(truth ? 1 : 0))
             case .string: return .value(.string(truth ? "true" : "false"))
-            default: return .failure("a truth value is none")
+            default: return .failure("it is true or false")
             }
         case .number, .string, .text:
             if type == .string { return .value(.string(text(cell))) }
@@ -63,17 +63,17 @@ extension ListRecord {
             guard let number = NumberText(text) else { return noNumber(text) }
             switch number.whole {
             case .fraction: return .failure("it has a fraction")
-            case .tooLarge: return .failure("it is too large")
+            case .tooLarge: return .failure("it is out of range")
             case .value(let integer):
                 let value = Value.integer(integer)
-                return value.fits(type) ? .value(value) : .failure("it is too large")
+                return value.fits(type) ? .value(value) : .failure("it is out of range")
             }
         case .double: return double(text, isKey: isKey)
         case .float: return float(text, isKey: isKey)
         case .decimal:
             guard let number = NumberText(text) else { return noNumber(text) }
             guard let value = Decimal(exactText: number.string) else {
-                return .failure("it has more digits than a decimal")
+                return .failure("it has more digits than a decimal can hold")
             }
             return .value(.decimal(value))
         case .boolean: return boolean(text, isNumber: isNumber)
@@ -89,15 +89,16 @@ extension ListRecord {
             }
             if isKey, !Date.isTold(byText: text) {
                 return .failure(
-                    "a date would round it, and a key must not be: make the attribute a string")
+                    "a date would round it, and a key must not be rounded: make the attribute a string"
+                )
             }
             return .value(.date(date))
         case .uuid, .uri, .binary:
-            if isNumber { return .failure("a number is none") }
+            if isNumber { return .failure("it is a number") }
             return .init(String(decoding: text, as: UTF8.self), type)
-        case .transformable: return .failure("a list has no form for transformable values")
+        case .transformable: return .failure("a list cannot hold transformable values")
         case .string, .undefined, .objectID, .composite:
-            return .failure("a list has no form for such values")
+            return .failure("a list cannot hold values of this type")
         }
     }
 
@@ -112,10 +113,11 @@ extension ListRecord {
             return .value(.double(value))
         }
         guard let value = number.floating(Double.self) else {
-            return .failure("no double is exactly that")
+            return .failure("a double cannot hold it exactly")
         }
         if isKey, !number.isTold(by: Double.self) {
-            return .failure("a double would round it, and a key must not be: \(Self.exactKeys)")
+            return .failure(
+                "a double would round it, and a key must not be rounded: \(Self.exactKeys)")
         }
         return .value(.double(value))
     }
@@ -128,10 +130,11 @@ extension ListRecord {
             return .value(.float(Float(value)))
         }
         guard let value = number.floating(Float.self) else {
-            return .failure("no float is exactly that")
+            return .failure("a float cannot hold it exactly")
         }
         if isKey, !number.isTold(by: Float.self) {
-            return .failure("a float would round it, and a key must not be: \(Self.exactKeys)")
+            return .failure(
+                "a float would round it, and a key must not be rounded: \(Self.exactKeys)")
         }
         return .value(.float(value))
     }
@@ -153,20 +156,20 @@ extension ListRecord {
             switch number.whole {
             case .value(0): return .value(.boolean(false))
             case .value(1): return .value(.boolean(true))
-            default: return .failure("of numbers only 0 and 1 are truth values")
+            default: return .failure("the only numbers that a boolean takes are 0 and 1")
             }
         }
         switch String(decoding: text, as: UTF8.self).lowercased() {
         case "true", "yes": return .value(.boolean(true))
         case "false", "no": return .value(.boolean(false))
-        default: return .failure("a truth value is true, false, yes, no, 1 or 0")
+        default: return .failure("a boolean is written as true, false, yes, no, 1 or 0")
         }
     }
 
     /// Why a text is no number.
     private static func noNumber(_ text: UnsafeBufferPointer<UInt8>) -> CellConversion {
         guard let first = text.first, let last = text.last else {
-            return .failure("an empty text is no number")
+            return .failure("an empty text is not a number")
         }
         if first == 0x20 || last == 0x20 { return .failure("spaces make it a text") }
         if first == UInt8(ascii: "+") { return .failure("a plus sign makes it a text") }
@@ -174,7 +177,7 @@ extension ListRecord {
         if digits.count > 1, digits.first == 0x30, digits.allSatisfy({ 0x30...0x39 ~= $0 }) {
             return .failure("leading zeros make it a text")
         }
-        return .failure("it is no number")
+        return .failure("it is not a number")
     }
 }
 
@@ -188,18 +191,18 @@ extension CellConversion {
     fileprivate init(_ text: String, _ type: AttributeType) {
         switch type {
         case .uuid:
-            self = UUID(uuidString: text).map { .value(.uuid($0)) } ?? .failure("it is no UUID")
+            self = UUID(uuidString: text).map { .value(.uuid($0)) } ?? .failure("it is not a UUID")
         case .uri:
             // A URI that is not kept as it is written would not be found again.
             guard !text.isEmpty, let uri = URL(string: text), uri.absoluteString == text else {
-                self = .failure("it is no URI")
+                self = .failure("it is not a URI")
                 return
             }
             self = .value(.uri(uri))
         default:
             self =
                 Data(base64Encoded: text).map { .value(.binary($0)) }
-                ?? .failure("bytes are written in base 64")
+                ?? .failure("binary data is written in base64")
         }
     }
 }

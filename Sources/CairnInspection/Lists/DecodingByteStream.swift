@@ -60,7 +60,7 @@ struct DecodingByteStream: ByteStream {
                 if 0x80...0x9F ~= byte {
                     guard let character = ListEncoding.windowsCharacters[Int(byte) - 0x80] else {
                         throw error(
-                            "the byte \(String(byte, radix: 16)) means nothing in windows-1252")
+                            "the byte \(String(byte, radix: 16)) is no character of windows-1252")
                     }
                     append(UInt32(character))
                 } else {
@@ -115,6 +115,6 @@ struct DecodingByteStream: ByteStream {
     }
 
     private func error(_ message: String) -> ListError {
-        ListError("\(message): is it another --encoding?", line: line)
+        ListError("\(message): is the list in another --encoding?", line: line)
     }
 }

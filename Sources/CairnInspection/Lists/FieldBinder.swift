@@ -89,10 +89,10 @@ package final class FieldBinder: FieldPlan {
             preconditionFailure("a relationship's column has its name")
         }
         guard !column.isDerived else {
-            return refuse(field, "\(column.name) is computed by the store")
+            return refuse(field, "\(column.name) is derived: the store computes it")
         }
         if let owner = owners[index] {
-            return refuse(field, "\(owner) goes to \(column.name) already")
+            return refuse(field, "\(column.name) already takes its value from \(owner)")
         }
         owners[index] = field.name
         targets.append(
@@ -119,7 +119,7 @@ package final class FieldBinder: FieldPlan {
             return refuse(field, "\(owner) goes to \(name) already")
         }
         if let owner = relatedOwners.updateValue(field.name, forKey: name) {
-            return refuse(field, "\(owner) goes to \(name) already")
+            return refuse(field, "\(name) already takes its value from \(owner)")
         }
         targets.append(.related(index))
         return related[index].isToMany ? .value : .parts
@@ -131,17 +131,18 @@ package final class FieldBinder: FieldPlan {
         guard !relationship.isToMany else {
             return refuse(
                 field,
-                "\(relationship.name) leads to many objects: its field has their keys in a list")
+                "\(relationship.name) is to-many: give the keys of its objects as a list, in one field"
+            )
         }
         // An object is the relationship's own field; a column beside others is not.
         if field.parent == nil, let owner = relatedOwners[relationship.name] {
-            return refuse(field, "\(owner) goes to \(relationship.name) already")
+            return refuse(field, "\(relationship.name) already takes its value from \(owner)")
         }
         switch relationship.attribute(part) {
         case .failure(let reason): return refuse(field, reason.description)
         case .success(let attribute):
             if let owner = relatedOwners.updateValue(field.name, forKey: name) {
-                return refuse(field, "\(owner) goes to \(name) already")
+                return refuse(field, "\(name) already takes its value from \(owner)")
             }
             if field.parent == nil, partOwners[index] == nil { partOwners[index] = field.name }
             targets.append(.part(index, attribute))
@@ -173,11 +174,13 @@ package final class FieldBinder: FieldPlan {
 
     private func reason(_ name: String, isMapped: Bool) -> String {
         if entity.attributeIndex(named: name) != nil {
-            return "\(name) is transient: it has no place in a store"
+            return "\(name) is transient: a store does not hold it"
         }
         if entity.relationshipIndex(named: name) != nil {
-            return "\(name) is transient: it has no place in a store"
+            return "\(name) is transient: a store does not hold it"
         }
-        return isMapped ? "\(entity.name) has no attribute \(name)" : "no such attribute"
+        return isMapped
+            ? "\(entity.name) has no attribute \(name)"
+            : "\(entity.name) has no attribute or relationship of this name"
     }
 }

@@ -108,7 +108,7 @@ package final class JSONListReader: ListReader {
             }
         }
         guard try scanner.peek() == nil else {
-            throw scanner.error("something stands behind the end of the list")
+            throw scanner.error("there is something after the end of the list")
         }
     }
 

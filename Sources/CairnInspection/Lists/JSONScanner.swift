@@ -94,7 +94,7 @@ package struct JSONScanner: ~Copyable {
     private mutating func open(_ character: Unicode.Scalar, _ what: String) throws(ListError) {
         guard try peek() == UInt8(ascii: character) else { throw try unexpected(what) }
         guard depth < Self.deepest else {
-            throw error("more than \(Self.deepest) objects and arrays in one another")
+            throw error("objects and arrays are nested more than \(Self.deepest) deep")
         }
         bytes.advance()
         depth += 1
@@ -114,7 +114,7 @@ package struct JSONScanner: ~Copyable {
         }
         guard byte == UInt8(ascii: ",") else { throw try unexpected("a comma or \(end)") }
         bytes.advance()
-        if try peek() == UInt8(ascii: end) { throw error("a comma stands before \(end)") }
+        if try peek() == UInt8(ascii: end) { throw error("a comma before \(end): remove it") }
         return true
     }
 
@@ -126,7 +126,7 @@ package struct JSONScanner: ~Copyable {
         let found =
             byte < 0x20 || byte >= 0x7F
             ? "the byte \(String(byte, radix: 16))" : "\(Character(Unicode.Scalar(byte)))"
-        return error("\(wanted) should be here, but there is \(found)")
+        return error("expected \(wanted), but there is \(found)")
     }
 
     // MARK: Values
@@ -148,7 +148,7 @@ package struct JSONScanner: ~Copyable {
     }
 
     private mutating func takeEscape(into text: inout [UInt8]) throws(ListError) {
-        let start = error("this escape means nothing")
+        let start = error("an unknown escape sequence")
         bytes.advance()
         guard let byte = try bytes.peek() else { throw error("the text ends inside a string") }
         bytes.advance()
@@ -197,7 +197,7 @@ package struct JSONScanner: ~Copyable {
         if try bytes.take(UInt8(ascii: "0")) {
             text.append(UInt8(ascii: "0"))
             if let byte = try bytes.peek(), 0x30...0x39 ~= byte {
-                throw error("a number has no leading zero")
+                throw error("a number must not begin with a zero")
             }
         } else {
             try takeDigits(into: &text)
@@ -241,7 +241,7 @@ package struct JSONScanner: ~Copyable {
     }
 
     private mutating func takeWord(_ word: StaticString) throws(ListError) {
-        let start = error("\(word) should be here")
+        let start = error("expected \(word)")
         for index in 0..<word.utf8CodeUnitCount {
             guard try bytes.take(word.utf8Start[index]) else { throw start }
         }

@@ -14,7 +14,7 @@ package struct ListProblems: Error, Sendable, Equatable, CustomStringConvertible
         var lines: [String] = []
         if !unknown.isEmpty {
             lines.append(
-                "\(source): \(entity) has no place for \(Self.count(unknown.count, "field")):")
+                "\(source): \(entity) cannot take \(Self.count(unknown.count, "field")):")
             for field in unknown {
                 lines.append("  \(field.field): \(field.reason)")
             }

@@ -63,11 +63,11 @@ package struct RelatedField: Sendable {
             return .failure(
                 Refusal(
                     description:
-                        "\(name) is a relationship of \(destination.name): a list says where those of \(self.name) lead to"
+                        "\(name) is a relationship of \(destination.name): a list can only set attributes of the targets of \(self.name)"
                 ))
         }
         guard !column.isDerived else {
-            return .failure(Refusal(description: "\(name) is computed by the store"))
+            return .failure(Refusal(description: "\(name) is derived: the store computes it"))
         }
         return .success(
             Part(

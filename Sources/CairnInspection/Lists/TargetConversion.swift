@@ -37,7 +37,7 @@ struct TargetReader {
         case .null: return .targets([])
         case .nested:
             guard field.isToMany else {
-                return .failure("\(field.name) leads to one object, not to several")
+                return .failure("\(field.name) is to-one: give one key, not a list")
             }
             do throws(ListError) {
                 return try nested(Array(record.bytes[cell.range]), field, binder)
@@ -97,8 +97,8 @@ struct TargetReader {
             let element: TargetConversion
             switch try scanner.kind() {
             case .object: element = try object(&scanner, field, binder)
-            case .array: return .failure("an array in the array names no target")
-            case .null: return .failure("null in the array names no target")
+            case .array: return .failure("an array inside the array does not name a target")
+            case .null: return .failure("null in the array does not name a target")
             case .string, .number, .boolean:
                 let (record, cell) = try Self.value(&scanner)
                 element = target(
@@ -143,7 +143,7 @@ struct TargetReader {
         }
         guard let target = field.target(values, isMade: makesTargets) else {
             return .failure(
-                "it has no key of \(field.destination.name), which is \(field.keys)")
+                "the key of \(field.destination.name) is missing, which is \(field.keys)")
         }
         return .targets([target])
     }

@@ -29,7 +29,7 @@ struct CheckCommand: ParsableCommand {
         transform: { text in
             guard let depth = CheckDepth(rawValue: text) else {
                 throw ValidationError(
-                    "A depth is one of \(CheckDepth.allCases.map(\.rawValue).joined(separator: ", "))."
+                    "--depth must be one of \(CheckDepth.allCases.map(\.rawValue).joined(separator: ", "))."
                 )
             }
             return depth

@@ -19,7 +19,7 @@ extension DeduplicationRule {
         default:
             throw Failure(
                 """
-                \(option): there is no rule \(text). There are first, last, newest:ATTRIBUTE, \
+                \(option): unknown rule \(text). The rules are first, last, newest:ATTRIBUTE, \
                 smallest:ATTRIBUTE, mostComplete and nullKey
                 """, code: .usage)
         }
@@ -38,8 +38,8 @@ extension FoldingRule {
             else {
                 throw Failure(
                     """
-                    --fold: \(part) is no rule. There are property=keep, fillNil, maximum, minimum, sum, \
-                    union and newest:ATTRIBUTE
+                    --fold: \(part) is not a rule. Write property=RULE, where RULE is keep, fillNil, maximum, minimum, sum, \
+                    union or newest:ATTRIBUTE
                     """, code: .usage)
             }
             if rules.updateValue(rule, forKey: String(sides[0])) != nil {

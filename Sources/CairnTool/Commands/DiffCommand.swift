@@ -38,7 +38,7 @@ struct DiffCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if limit < 0 { throw ValidationError("--limit is a number from 0 up.") }
+        if limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     }
 
     func run() throws {

@@ -71,7 +71,7 @@ struct DuplicatesCommand: ParsableCommand {
             throw ValidationError(
                 "--merge and --fold need --keep: say which object of each group stays.")
         }
-        if limit < 0 { throw ValidationError("--limit is a number from 0 up.") }
+        if limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     }
 
     func run() throws {
@@ -137,7 +137,8 @@ struct DuplicatesCommand: ParsableCommand {
         console.print(line)
         if tellsEffects { DuplicateGroups.noteEntangled(result, console) }
         if result.groups.count > limit {
-            console.printError("cairn: note: \(limit) keys are shown: see --limit")
+            console.printError(
+                "cairn: note: only \(limit) keys are shown: raise --limit to see more")
         }
     }
 }

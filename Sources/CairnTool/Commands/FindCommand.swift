@@ -34,8 +34,11 @@ struct FindCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if text.isEmpty { throw ValidationError("Say what is to be found.") }
-        if limit < 1 { throw ValidationError("--limit is a number from 1 up.") }
+        if text.isEmpty {
+            throw ValidationError(
+                "Say what to look for: an id, the value of a key or a part of a text.")
+        }
+        if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
     }
 
     func run() throws {
@@ -80,7 +83,8 @@ struct FindCommand: ParsableCommand {
                 for line in table.lines { console.print(line) }
             }
             if found.count > limit {
-                console.printError("cairn: note: there are more than \(limit): see --limit")
+                console.printError(
+                    "cairn: note: there are more than \(limit): raise --limit to see them")
             }
         }
     }

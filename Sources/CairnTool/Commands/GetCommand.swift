@@ -36,7 +36,7 @@ struct GetCommand: ParsableCommand {
             let snapshot = try session.snapshot(moment)
             var led: ObjectID?
             guard let row = try find(entity, snapshot, session, &led) else {
-                throw Failure("there is no \(entity.name) \(key.joined(separator: " "))")
+                throw Failure("\(session.path) has no \(entity.name) \(key.joined(separator: " "))")
             }
             if let led {
                 let words = "p\(led.reference) was deleted in favour of p\(row.id.reference)."

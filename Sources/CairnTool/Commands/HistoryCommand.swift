@@ -54,11 +54,13 @@ struct HistoryCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit is at least 1") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
         let asks =
             after != nil || author != nil || entity != nil || limit != nil || values
             || !object.isEmpty || !type.isEmpty
-        if keep, asks { throw ValidationError("--keep begins a history: ask it without --keep.") }
+        if keep, asks {
+            throw ValidationError("--keep only begins a history: to read it, leave --keep out.")
+        }
     }
 
     func run() throws {
@@ -82,7 +84,7 @@ struct HistoryCommand: ParsableCommand {
             let bounds = try session.store.pastStateBounds()
             if let bounds, !output.json {
                 console.printError(
-                    "cairn: note: states can be read from that after commit \(bounds.horizon) on: see get --at"
+                    "cairn: note: past states can be read from the one after commit \(bounds.horizon) on: see get --at"
                 )
             }
             let first = bounds?.horizon ?? .max
@@ -129,7 +131,7 @@ struct HistoryCommand: ParsableCommand {
     private static func type(_ text: String) throws -> PersistentHistoryChangeType {
         let types = PersistentHistoryChangeType.allCases
         guard let type = types.first(where: { "\($0)" == text }) else {
-            throw ValidationError("--type is insert, update or delete.")
+            throw ValidationError("--type must be insert, update or delete.")
         }
         return type
     }

@@ -178,26 +178,28 @@ struct ImportCommand: ParsableCommand {
         }
         if model != nil, addFields || widen {
             throw ValidationError(
-                "--model says what the store is of: leave --add-fields and --widen out.")
+                "--model fixes what the new store has: leave --add-fields and --widen out.")
         }
         if model != nil, sample != nil {
             throw ValidationError("--sample is for what is inferred: leave --model out.")
         }
         if let sample, sample < 1 {
-            throw ValidationError("--sample is a number of records, at least 1.")
+            throw ValidationError("--sample must be a number of records, 1 or more.")
         }
         if separator.isEmpty {
-            throw ValidationError("--separator is a text of one character at least.")
+            throw ValidationError("--separator needs at least one character.")
         }
         if prune, !mark.isEmpty {
-            throw ValidationError("An object is deleted or marked: --prune or --mark.")
+            throw ValidationError(
+                "--prune and --mark cannot be combined: an object is either deleted or marked.")
         }
         if !prune, mark.isEmpty {
-            if allowEmpty { throw ValidationError("--allow-empty is for --prune and --mark.") }
-            if scope != nil { throw ValidationError("--scope is for --prune and --mark.") }
+            if allowEmpty { throw ValidationError("--allow-empty needs --prune or --mark.") }
+            if scope != nil { throw ValidationError("--scope needs --prune or --mark.") }
         }
         for key in constraints where key.isEmpty || key.contains("") {
-            throw ValidationError("--unique needs the names of attributes, with commas between.")
+            throw ValidationError(
+                "--unique needs the names of attributes, with commas between them.")
         }
     }
 
@@ -239,7 +241,7 @@ struct ImportCommand: ParsableCommand {
                 request.allowsEmpty = allowEmpty
             }
         } catch var error as StoreError where error.cause is EmptyList {
-            error.context.detail = "\(error.message), by --allow-empty"
+            error.context.detail = "\(error.message), with --allow-empty"
             throw error
         } catch let error as StoreError {
             if let missing = error.cause as? MissingKeys { throw missing.advising(error) }
@@ -260,7 +262,7 @@ extension ImportCommand {
     private static func encoding(_ name: String) throws -> ListEncoding {
         guard let encoding = ListEncoding(name: name) else {
             let all = ListEncoding.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("“\(name)” is no encoding that is known. Known are: \(all)")
+            throw ValidationError("--encoding: “\(name)” is unknown. The encodings are: \(all)")
         }
         return encoding
     }
@@ -268,7 +270,7 @@ extension ImportCommand {
     private static func delimiter(_ name: String) throws -> UInt8 {
         guard let delimiter = ListOptions.delimiter(named: name) else {
             throw ValidationError(
-                "“\(name)” can be no delimiter: it is one ASCII character that is no quote, or tab, semicolon, pipe, comma or space"
+                "--delimiter: “\(name)” cannot separate cells. Give one ASCII character that is not a quote, or tab, semicolon, pipe, comma or space"
             )
         }
         return delimiter
@@ -280,7 +282,7 @@ extension ImportCommand {
         guard first.code == .objectNotFound, first.context.objectID == nil else { return error }
         var error = error
         error.context.detail =
-            "\(error.context.detail ?? error.message): --create-targets makes what is not there"
+            "\(error.context.detail ?? error.message): --create-targets inserts the targets that are missing"
         return error
     }
 
@@ -289,19 +291,22 @@ extension ImportCommand {
         var marks: [String: Value] = [:]
         for text in texts {
             guard let equals = text.firstIndex(of: "=") else {
-                throw Failure("“\(text)” marks nothing: write name=value", code: .usage)
+                throw Failure(
+                    "--mark: “\(text)” gives no value: write attribute=value", code: .usage)
             }
             let name = String(text[..<equals])
             let value = String(text[text.index(after: equals)...])
             guard let column = entity.columnIndex(named: name),
                 case .attribute(let type) = entity.columns[column].kind
-            else { throw Failure("\(entity.name) has no attribute \(name)") }
+            else { throw Failure("--mark: \(entity.name) has no attribute \(name)") }
             var conversion = CellConversion.value(.null)
             if !value.isEmpty { conversion = CellConversion(text: value, as: type) }
             switch conversion {
             case .value(let value): marks[name] = value
             case .failure(let reason):
-                throw Failure("“\(value)” is no \(type.rawValue) for \(name): \(reason)")
+                throw Failure(
+                    "--mark: “\(value)” does not fit \(entity.name).\(name) of type \(type.rawValue): \(reason)"
+                )
             }
         }
         return marks

@@ -55,7 +55,7 @@ struct ImportCoreDataCommand: ParsableCommand {
 
     func validate() throws {
         if version != nil, model == nil {
-            throw ValidationError("--version is one of --model's.")
+            throw ValidationError("--version needs --model: it names one of that model's versions.")
         }
     }
 

@@ -119,7 +119,7 @@ struct ImportGrowth {
         func wide(_ value: Value, _ what: String) throws -> Value {
             if let value = WiderType.value(value, as: type) { return value }
             throw Failure(
-                "\(entity.name).\(widening.attribute) cannot become \(type.rawValue): its \(what) is none"
+                "\(entity.name).\(widening.attribute) cannot become \(type.rawValue): its \(what) does not fit that type"
             )
         }
         var attribute = entity.attributes[place]
@@ -130,9 +130,11 @@ struct ImportGrowth {
             attribute.minimumValue = nil
             attribute.maximumValue = nil
         } else {
-            attribute.minimumValue = try attribute.minimumValue.map { try wide($0, "least value") }
+            attribute.minimumValue = try attribute.minimumValue.map {
+                try wide($0, "minimum value")
+            }
             attribute.maximumValue = try attribute.maximumValue.map {
-                try wide($0, "greatest value")
+                try wide($0, "maximum value")
             }
         }
         entity.attributes[place] = attribute

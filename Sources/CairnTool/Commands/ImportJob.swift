@@ -176,7 +176,7 @@ struct ImportJob {
             throw OtherTypes(
                 failure: Failure(
                     "\(store) exists, and its \(entity.name).\(name) is of type \(type.rawValue):"
-                        + " leave --type out, or lead the store to another model with cairn migrate"
+                        + " leave --type out, or migrate the store to another model with cairn migrate"
                 ))
         }
     }

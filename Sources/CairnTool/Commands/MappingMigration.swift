@@ -40,7 +40,7 @@ struct MappingMigration {
         let mapping = try contents.mapping(from: source, to: destination, policy: nil)
         if let custom = mapping.entityMappings.first(where: \.hasPolicy) {
             throw Failure(
-                "\(file): \(custom.name): its policy \(custom.entityMigrationPolicyClassName ?? "") is code of an app, which cairn does not have: let the app lead the store, with PersistentContainer.migrateStore"
+                "\(file): \(custom.name): the policy \(custom.entityMigrationPolicyClassName ?? "") is code of an app, which cairn cannot run: let the app migrate the store, with PersistentContainer.migrateStore"
             )
         }
         self.mapping = mapping
@@ -143,7 +143,7 @@ struct MappingMigration {
                 "\(store): brought over by \(PlainText.count(count, "entity mapping"))")
             sayLeft(console, "went")
         } else {
-            console.print("\(store): it is of this model already")
+            console.print("\(store): it has this model already")
         }
     }
 }

@@ -77,10 +77,11 @@ struct MigrateCommand: ParsableCommand {
 
     func validate() throws {
         if merge, deduplications.isEmpty {
-            throw ValidationError("--merge is for --deduplicate.")
+            throw ValidationError("--merge needs --deduplicate.")
         }
         if mapping != nil, !deduplications.isEmpty {
-            throw ValidationError("--deduplicate is for migrations that can be inferred.")
+            throw ValidationError(
+                "--deduplicate and --mapping cannot be combined: it is for inferred migrations.")
         }
         do {
             _ = try requests()
@@ -130,7 +131,7 @@ struct MigrateCommand: ParsableCommand {
         try deduplications.map { text in
             let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else {
-                throw ValidationError("--deduplicate is ENTITY:KEY[,KEY]:RULE, not \(text)")
+                throw ValidationError("--deduplicate takes ENTITY:KEY[,KEY]:RULE, not \(text)")
             }
             var rule = try DeduplicationRule(argument: String(parts[2]), option: "--deduplicate")
             if merge { rule = .merge([:], into: rule) }
@@ -155,9 +156,9 @@ struct MigrateCommand: ParsableCommand {
                 }
                 throw Failure(
                     """
-                    --deduplicate \(text): the migration adds no constraint over these keys, and changes none, that \
-                    objects of the store could stand against. What no constraint asks for is not folded: \
-                    cairn duplicates does that. Nothing was migrated
+                    --deduplicate \(text): the migration neither adds nor changes a uniqueness constraint on these \
+                    keys that objects of the store could violate. For keys without a constraint use \
+                    cairn duplicates. Nothing was migrated
                     """)
             }
             return needed
@@ -174,8 +175,8 @@ struct MigrateCommand: ParsableCommand {
             else { continue }
             let name = PlainText.visible("\(entity.name).\(key)")
             return column.initialValue.isNull
-                ? "\(name) is new, and no object has a value of it by which it could be folded"
-                : "\(name) is new, and all objects have its default, \(PlainText.value(column.initialValue)): nothing tells apart which are the same"
+                ? "\(name) is new, so no object has a value for it that could be a duplicate"
+                : "\(name) is new, and all objects have its default, \(PlainText.value(column.initialValue)): nothing tells which of them are duplicates"
         }
         return nil
     }
@@ -329,7 +330,7 @@ struct MigrateCommand: ParsableCommand {
             return
         }
         guard report.commit != nil else {
-            return console.print("\(place.store): it is of this model already")
+            return console.print("\(place.store): it has this model already")
         }
         console.print(
             "\(place.store): \(PlainText.count(report.plan.changes.count, "change")) followed, \(report.plan.cost)"

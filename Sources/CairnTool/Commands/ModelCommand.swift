@@ -66,12 +66,14 @@ struct ModelCommand: ParsableCommand {
     func validate() throws {
         let isComparison = to != nil || toVersion != nil
         if [swift, hashes, isComparison].filter({ $0 }).count > 1 {
-            throw ValidationError("--swift, --hashes and --to are three questions: choose one")
+            throw ValidationError("--swift, --hashes and --to cannot be combined: choose one")
         }
         if swift {
-            if output.json { throw ValidationError("--swift and --json are two forms: choose one") }
+            if output.json {
+                throw ValidationError("--swift and --json cannot be combined: choose one")
+            }
         } else if isPublic || file != nil {
-            throw ValidationError("--public and --output are for --swift")
+            throw ValidationError("--public and --output need --swift")
         }
     }
 
@@ -130,7 +132,7 @@ struct ModelCommand: ParsableCommand {
         let lines = text?.split(maxSplits: 2, whereSeparator: \.isNewline) ?? []
         guard lines.count > 1, lines[1].hasPrefix(SwiftModelPrinter.mark) else {
             throw Failure(
-                "\(file) is there, and was not written by cairn model: remove it, or choose another name"
+                "\(file) exists, and was not written by cairn model: remove it, or choose another name"
             )
         }
     }

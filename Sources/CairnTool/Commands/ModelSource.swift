@@ -84,7 +84,8 @@ struct ModelSource {
         do {
             let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64
             guard size ?? 0 <= UInt64(sizeLimit) else {
-                throw Failure("\(path): it has \(size ?? 0) bytes: no model is that large")
+                throw Failure(
+                    "\(path): it has \(size ?? 0) bytes, and a model has at most \(sizeLimit)")
             }
             return String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
         } catch let failure as Failure {
@@ -116,7 +117,7 @@ struct ModelSource {
             .dataCorrupted(let context):
             return place(context.codingPath) + context.debugDescription
         case .keyNotFound(let key, let context):
-            return place(context.codingPath) + "there is no \(key.stringValue)"
+            return place(context.codingPath) + "the key \(key.stringValue) is missing"
         @unknown default: return "\(error)"
         }
     }

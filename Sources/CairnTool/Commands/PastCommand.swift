@@ -80,7 +80,7 @@ struct PastCommand: ParsableCommand {
             return .seconds(Double(count) * unit.seconds)
         }
         throw ValidationError(
-            "--keep is all, off, a number of commits or a time as 30d, 12h, 90m or 10s.")
+            "--keep must be all, off, a number of commits, or a time such as 30d, 12h, 90m or 10s.")
     }
 
     /// A time in the largest unit that it is a multiple of.
@@ -103,7 +103,7 @@ struct PastCommand: ParsableCommand {
             case .seconds(let seconds): "those of the last \(time(seconds)) are kept, at least"
             }
         return
-            "\(path): states can be read from that after commit \(bounds.horizon) on, up to commit \(bounds.last); "
+            "\(path): states can be read from the one after commit \(bounds.horizon) up to commit \(bounds.last); "
             + "\(kept); \(PlainText.bytes(bounds.bytes)) of files are there for them alone"
     }
 

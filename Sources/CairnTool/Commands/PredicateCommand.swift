@@ -74,7 +74,7 @@ struct PredicateCommand: ParsableCommand {
             let whole = text.filter { $0 != " " }
             if whole.hasPrefix("{"), whole.hasSuffix("}") {
                 throw Failure(
-                    "the argument \(text) is no list of values: texts in it stand in quotation marks, and so does a text in braces"
+                    "the argument \(text) is not a list of values: put quotation marks around each text in it, or around all of it if it is one text"
                 )
             }
             return .value(.string(text))

@@ -67,8 +67,8 @@ struct QueryCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let limit, limit < 0 { throw ValidationError("--limit is a number from 0 up.") }
-        if offset < 0 { throw ValidationError("--offset is a number from 0 up.") }
+        if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+        if offset < 0 { throw ValidationError("--offset must be 0 or more.") }
     }
 
     func run() throws {
@@ -133,7 +133,7 @@ struct QueryCommand: ParsableCommand {
         }
         guard name.hasPrefix("-") else { return SortKey(String(name), nulls: nulls) }
         guard name != "-" else {
-            throw Failure("--sort: a key is missing behind the -", code: .usage)
+            throw Failure("--sort: a key is missing after the -", code: .usage)
         }
         return SortKey(String(name.dropFirst()), ascending: false, nulls: nulls)
     }

@@ -91,7 +91,7 @@ struct SalvageCommand: ParsableCommand {
             "deletions may be lost: up to \(n(report.possiblyResurrected, "object")) may be back that had been deleted"
         )
         if report.hasUnknownLosses {
-            lines.append("  bytes are lost of which nobody can say what they held")
+            lines.append("  some bytes are lost, and nothing says what they held")
         }
         if !report.isEndKnown {
             lines.append("  nothing says where the log ended: the last commits may be lost")

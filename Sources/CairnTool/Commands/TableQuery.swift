@@ -41,7 +41,7 @@ struct TableQuery {
             } else {
                 var seen: Set<String> = []
                 for key in options.groupBy where !seen.insert(key).inserted {
-                    throw Failure("--group-by: \(key) is there twice", code: .usage)
+                    throw Failure("--group-by names \(key) twice", code: .usage)
                 }
                 terms.columns = zip(options.groupBy, terms.groupBy).map { .init($0, $1) }
                 let name = options.groupBy.contains("count") ? "@count" : "count"

@@ -113,12 +113,12 @@ struct CoreDataErrorTests {
         let plain = ["import-coredata", work.old, work.new, "--json"]
         #expect(
             try refused(work, "noModel", plain)
-                == "…/source/club.sqlite: the store has no model in it: give the one that it was written with, by --model"
+                == "…/source/club.sqlite: the store has no model in it: give the one that it was written with, with --model"
         )
         try file.run("INSERT INTO Z_MODELCACHE VALUES (x'0102030405')")
         #expect(
             try refused(work, "noModel", plain)
-                == "…/source/club.sqlite, Z_MODELCACHE: the model in the store cannot be read: give the one that it was written with, by --model"
+                == "…/source/club.sqlite, Z_MODELCACHE: the model in the store cannot be read: give the one that it was written with, with --model"
         )
     }
 

@@ -191,7 +191,7 @@ struct CoreDataImportTests {
         let found = cairn("get", work.new, "Person", uri)
         #expect(found.lines.first == "Student p5, version 1" || found.code == 0, "\(found.errors)")
         for (other, words) in [
-            ("x-coredata://0/Person/p5", "is no URI of an object"),
+            ("x-coredata://0/Person/p5", "is not the URI of an object"),
             ("x-coredata://\(UUID().uuidString)/Person/p5", "is an object of another store"),
             (
                 "x-coredata://\(CoreDataFile.identifier)/Team/p3",
@@ -199,9 +199,12 @@ struct CoreDataImportTests {
             ),
             (
                 "x-coredata://\(CoreDataFile.identifier)/Nobody/p5",
-                "is of an entity that the store does not have"
+                "is of the entity Nobody, which the store does not have"
             ),
-            ("x-coredata://\(CoreDataFile.identifier)/Person/p0", "is no URI of a stored object"),
+            (
+                "x-coredata://\(CoreDataFile.identifier)/Person/p0",
+                "is not the URI of a stored object"
+            ),
         ] {
             let refused = cairn("get", work.new, "Person", other)
             #expect(refused.code == 1 && refused.errors == "cairn: \(other) \(words)\n")
