@@ -139,8 +139,8 @@ struct WhatAPropertyCanBe {
                 """),
         RefusedCode(
             "marks",
-            says: "this is a relationship: what is said of it stands in @Relationship",
-            "this is no relationship: its type is none of Tag?, Set<Tag> and [Tag], where Tag is an entity",
+            says: "this is a relationship: describe it with @Relationship",
+            "this is not a relationship: its type must be Tag?, Set<Tag> or [Tag], where Tag is an entity",
             source: """
                 // WhatAPropertyCanBe 5 begins
                 @Entity

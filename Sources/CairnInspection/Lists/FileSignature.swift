@@ -100,7 +100,7 @@ package struct FileSignature: Sendable {
             Array("Rar!\u{1A}\u{7}".utf8), "a rar archive", "unpack it first", isPacked: true),
         FileSignature(
             [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1],
-            "a spreadsheet or document of an old Office", "save the sheet as CSV first"),
+            "a spreadsheet or document of an old version of Office", "save the sheet as CSV first"),
         FileSignature(
             "SQLite format 3\0", "an SQLite database",
             "export the table as CSV or JSON; one that Core Data wrote is brought over by"

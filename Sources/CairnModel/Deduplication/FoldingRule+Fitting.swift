@@ -16,14 +16,14 @@ extension SchemaEntity {
             return (name, "a to-\(isToMany ? "many" : "one") relationship has no \(rule.word)")
         }
         guard let index = attributeIndex(named: name) else {
-            return (name, "the entity has no such property")
+            return (name, "the entity has no property of this name")
         }
         let attribute = attributes[index].description
         if attributes[index].columns.isEmpty {
             return (name, "a transient attribute is not stored")
         }
         if attribute.derivationExpression != nil {
-            return (name, "a derived attribute is computed from others")
+            return (name, "a derived attribute cannot be set")
         }
         let fits =
             switch rule {
@@ -41,11 +41,11 @@ extension SchemaEntity {
     /// What keeps an attribute from saying which of two is newer; nil if nothing does.
     package func problem(ofOrder name: String) -> String? {
         guard let column = columnIndex(named: name) else {
-            return "the entity has no such attribute or to-one relationship that is stored"
+            return "the entity has no stored attribute or to-one relationship of this name"
         }
         switch columns[column].kind {
         case .attribute(let type) where type != .transformable && type != .binary: return nil
-        default: return "its values have no order"
+        default: return "its values cannot be ordered"
         }
     }
 }

@@ -108,6 +108,7 @@ extension ManagedObjectContext {
     private func checkMayWrite() throws(StoreError) {
         guard migrationPart == .source else { return }
         throw StoreError(
-            .readOnly, "a migration does not write to the old store: change objects of its context")
+            .readOnly,
+            "a migration only reads the old store: change objects of its destination context")
     }
 }

@@ -20,7 +20,7 @@ extension ManagedObjectContext {
         if object.managedObjectContext !== self {
             precondition(
                 object.isDeleted || object.managedObjectContext == nil,
-                "an object can be deleted in its own context only")
+                "an object can only be deleted in its own context")
             return
         }
         if object.flags.contains(.foreign) { object.fulfillIfNeeded() }

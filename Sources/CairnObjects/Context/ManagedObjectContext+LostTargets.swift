@@ -93,7 +93,7 @@ extension ManagedObject {
             return lost.map { id in
                 failure(
                     .validation,
-                    "\(name) was set to an object that is no more (\(id)): it was deleted, or never saved. Set another one, or none",
+                    "\(name) was set to an object that no longer exists (\(id)): it was deleted, or never saved. Set another object, or nil",
                     key: name, value: .objectID(id))
             }
         }

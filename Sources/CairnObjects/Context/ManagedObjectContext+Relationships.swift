@@ -251,7 +251,8 @@ extension ManagedObjectContext {
         let name = "\(object.entity.name).\(relationship.description.name)"
         precondition(
             target.managedObjectContext === self || target.managedObjectContext == nil,
-            "\(name): the object that is pointed at belongs to another context")
+            "\(name): the object belongs to another context: look it up in this one by its objectID"
+        )
         precondition(
             target.entity.isKind(of: schema.entities[relationship.destination]),
             "\(name) leads to \(schema.entities[relationship.destination].name), not to \(target.entity.name)"

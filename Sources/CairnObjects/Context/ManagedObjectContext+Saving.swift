@@ -123,7 +123,7 @@ extension ManagedObjectContext {
 
     private func unresolved(_ conflicts: [SaveConflict]) -> StoreError {
         MergePolicy.failure(
-            "the merge policy returned, but the conflicts are still there", conflicts)
+            "the merge policy returned without resolving the conflicts", conflicts)
     }
 
     /// Reads the rows of objects that were edited when their rows could not be read: without its row an edit
@@ -178,8 +178,8 @@ extension ManagedObjectContext {
     private static var restless: StoreError {
         StoreError(
             .invalidRequest,
-            "the objects still change after \(Self.maximumRounds) rounds of saving: a validation method, willSave, or "
-                + "somebody who is told of changes sets a value each time")
+            "objects are still changing after \(Self.maximumRounds) rounds of saving: a validation method, willSave "
+                + "or an observer of changes sets a value each time")
     }
 
     /// What is wrong with the objects, all of it.

@@ -94,11 +94,11 @@ extension ManagedObjectContext {
         if parent != nil, token != nil {
             throw StoreError(
                 .invalidRequest,
-                "a child context reads what its parent shows: the query generation is the parent's to set"
+                "a child context reads through its parent: set the query generation on the parent"
             )
         }
         if let snapshot = token?.snapshot, snapshot.identity.identifier != identity.identifier {
-            throw StoreError(.invalidRequest, "the query generation is one of another store")
+            throw StoreError(.invalidRequest, "the query generation belongs to another store")
         }
         generation = token
         // Rows that are read from now on may be of an earlier state than the newest one.

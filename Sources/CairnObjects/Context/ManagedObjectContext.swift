@@ -412,7 +412,7 @@ public final class ManagedObjectContext {
         precondition(
             schema.entities.indices.contains(entity.index)
                 && schema.entities[entity.index] === entity,
-            "the object's entity \(entity.name) is of another model")
+            "the object's entity \(entity.name) belongs to another model")
         return scope(of: entity).layout
     }
 

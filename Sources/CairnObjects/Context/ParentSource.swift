@@ -246,7 +246,8 @@ extension ManagedObjectContext {
     /// A request that was put to a store.
     func question(of fetch: StoreFetch) throws(StoreError) -> FetchQuestion {
         guard schema.entities.indices.contains(fetch.entity) else {
-            throw StoreError(.invalidRequest, "the model has no entity \(fetch.entity)")
+            throw StoreError(
+                .invalidRequest, "the model has no entity with the index \(fetch.entity)")
         }
         let entity = schema.entities[fetch.entity]
         var evaluator: PredicateEvaluator?

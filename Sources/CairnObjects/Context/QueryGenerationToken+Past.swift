@@ -32,7 +32,7 @@ extension PersistentStore {
     {
         let numbers = token.numbers
         guard pastStores.contains(where: { numbers[$0.identity.identifier] != nil }) else {
-            throw StoreError(.invalidRequest, "the token names no point in the store's history")
+            throw StoreError(.invalidRequest, "the token belongs to the history of another store")
         }
         let snapshot: any StoreSnapshot
         if let coordinator = self as? PersistentStoreCoordinator {
@@ -91,7 +91,7 @@ extension PersistentStore {
     private static var severalStores: StoreError {
         StoreError(
             .invalidRequest,
-            "each of several stores numbers its own commits: say the state by a token of the history, or by a date"
+            "each store of the coordinator numbers its own commits: name the state by a history token or by a date"
         )
     }
 }

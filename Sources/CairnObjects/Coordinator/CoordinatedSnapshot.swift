@@ -59,7 +59,7 @@ final class CoordinatedSnapshot: StoreSnapshot {
         throws(StoreError) -> [Part]
     {
         guard schema.entities.indices.contains(entity) else {
-            throw StoreError(.invalidRequest, "the model has no entity \(entity)")
+            throw StoreError(.invalidRequest, "the model has no entity with the index \(entity)")
         }
         let family = includesSubentities ? schema.entities[entity].family : [entity]
         return parts.filter { part in

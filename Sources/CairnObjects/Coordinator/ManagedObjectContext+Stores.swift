@@ -40,7 +40,7 @@ extension ManagedObjectContext {
         }
         guard object.hasTemporaryID else {
             if object.objectID.store == identifier { return }
-            throw refusal("the object is in another store for good")
+            throw refusal("the object is stored in another store, and cannot move")
         }
         var above = object.isInserted ? nil : parent
         while let context = above {
@@ -52,13 +52,13 @@ extension ManagedObjectContext {
         }
         guard let coordinator else {
             if identifier == identity.identifier { return }
-            throw refusal("the store is not the context's")
+            throw refusal("the store does not belong to the context")
         }
         guard let store = coordinator.store(identifier) else {
             throw StoreError(notAttached: object.objectID, entity: object.entity)
         }
         guard store.entities[object.entity.index] else {
-            throw refusal("the store is for a configuration without the entity")
+            throw refusal("the store's configuration does not include the entity")
         }
         if store.isReadOnly {
             throw StoreError(

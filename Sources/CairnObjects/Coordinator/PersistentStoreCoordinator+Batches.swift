@@ -91,7 +91,8 @@ extension PersistentStoreCoordinator {
             fetch.affectedStores = stores.map(\.identifier)
             if fetch.limit == nil, fetch.offset == 0 {
                 guard schema.entities.indices.contains(fetch.entity) else {
-                    throw StoreError(.invalidRequest, "the model has no entity \(fetch.entity)")
+                    throw StoreError(
+                        .invalidRequest, "the model has no entity with the index \(fetch.entity)")
                 }
                 let family =
                     fetch.includesSubentities
@@ -126,7 +127,7 @@ extension PersistentStoreCoordinator {
         guard let named else { return }
         if named.isEmpty {
             throw StoreError(
-                .invalidRequest, "the request is for no store",
+                .invalidRequest, "the request's list of affected stores is empty",
                 context: .init(entity: entity?.name))
         }
         for identifier in named where store(identifier) == nil {

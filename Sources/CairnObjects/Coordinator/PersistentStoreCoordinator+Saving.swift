@@ -51,7 +51,9 @@ extension PersistentStoreCoordinator {
     {
         let division = try SaveDivision(request, assigned: assigned, self)
         if let known, version.load(ordering: .acquiring) != known {
-            throw StoreError(.unusable, "stores of the coordinator have come or gone meanwhile")
+            throw StoreError(
+                .unusable,
+                "stores were added to or removed from the coordinator meanwhile: save again")
         }
         let parts = division.parts.filter {
             !$0.store.isReadOnly && ($0.request.writes || $0.store.hasMetadataToWrite)
@@ -232,7 +234,7 @@ extension StoreError {
         let refusal = error as? StoreError
         self.init(
             .incompleteSave,
-            "some stores are written when something stands against the rest: its changes are not saved",
+            "some stores were written, but the rest could not be: its changes are not saved",
             details: refusal.map { [$0] } ?? [], conflicts: refusal?.conflicts ?? [],
             cause: refusal == nil ? error : nil)
         affectedStores = stores
@@ -244,7 +246,7 @@ extension StoreError {
         self.init(
             hasVersions ? .mergeConflict : .constraintConflict,
             hasVersions
-                ? "somebody else changed objects of the save since they were read"
+                ? "objects of the save were changed elsewhere since they were read"
                 : "objects of the save violate uniqueness constraints",
             conflicts: conflicts)
     }

@@ -24,7 +24,8 @@ extension CoordinatedSnapshot: ValueStreamingSnapshot {
     {
         guard let part = part(of: id) else {
             throw StoreError(
-                .objectNotFound, "the object is not there", context: .init(objectID: id))
+                .objectNotFound, "no store of the coordinator has the object",
+                context: .init(objectID: id))
         }
         return try part.snapshot.valueStream(forKey: key, of: id, chunkBytes: chunkBytes)
     }

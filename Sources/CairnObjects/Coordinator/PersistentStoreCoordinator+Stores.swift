@@ -149,13 +149,13 @@ extension PersistentStoreCoordinator {
 
     private func check(_ store: any PersistentStore) throws(StoreError) {
         guard !(store is PersistentStoreCoordinator) else {
-            throw StoreError(.invalidRequest, "a coordinator is not added to another one")
+            throw StoreError(.invalidRequest, "a coordinator cannot be added to another one")
         }
         guard store.schema.entities.count == schema.entities.count,
             zip(store.schema.entities, schema.entities).allSatisfy({ $0.layout == $1.layout })
         else {
             throw StoreError(
-                .incompatibleModel, "the store has another model than the coordinator")
+                .incompatibleModel, "the store's model differs from the coordinator's")
         }
     }
 
@@ -210,7 +210,7 @@ extension StoreError {
     /// A store that the coordinator does not have, or no more.
     init(notAttached id: ObjectID?, entity: SchemaEntity? = nil) {
         self.init(
-            .invalidRequest, "the store is none of the coordinator's",
+            .invalidRequest, "the store does not belong to the coordinator",
             context: .init(entity: entity?.name, objectID: id))
     }
 
@@ -218,7 +218,7 @@ extension StoreError {
     fileprivate init(twice store: any PersistentStore) {
         self.init(
             .invalidRequest,
-            "the coordinator has a store with this identifier: the store itself, or one of which it is a copy"
+            "the coordinator already has a store with this identifier: the same store, or one that it is a copy of"
         )
         affectedStores = [store.identity.identifier]
     }

@@ -212,7 +212,7 @@ struct SaveDivision {
         errors.append(
             StoreError(
                 .foreignObject,
-                "the relationship leads to an object of another store: both must be in one",
+                "the relationship leads to an object of another store: both must be in the same store",
                 context: .init(entity: schema.entities[entity].name, key: key, objectID: owner)))
     }
 
@@ -243,7 +243,7 @@ extension StoreError {
     /// A new object that no store takes.
     init(noStoreFor entity: SchemaEntity, _ id: ObjectID? = nil) {
         self.init(
-            .incompleteSave, "no store that can be written is for objects of this entity",
+            .incompleteSave, "no writable store takes objects of this entity",
             context: .init(entity: entity.name, objectID: id))
     }
 }

@@ -72,7 +72,7 @@ extension PersistentStoreCoordinator {
                 throw StoreError(.unusable, "the store was removed from the coordinator")
             }
             if isSame, current.since != store.since {
-                throw StoreError(.unusable, "another store has taken its place")
+                throw StoreError(.unusable, "the store was replaced by another one")
             }
             return try body(current.store)
         }

@@ -65,7 +65,7 @@ public struct DeduplicationRequest: Sendable {
     ) {
         let names = keys.map { path -> String in
             guard let name = T._key(for: path) else {
-                preconditionFailure("\(path.words) is no property of \(T.entityName)")
+                preconditionFailure("\(path.words) is not a property of \(T.entityName)")
             }
             return name
         }

@@ -357,7 +357,7 @@ struct Deduplicator {
     private func entangled(_ lost: [ObjectID]) -> StoreError {
         StoreError(
             .invalidRequest,
-            "delete rules lead from duplicates to the objects that are to stay, again and again",
+            "deleting the duplicates would also delete the objects that stay, by delete rules, whichever are chosen",
             context: .init(entity: entity.name, objectID: lost.first))
     }
 
@@ -365,7 +365,7 @@ struct Deduplicator {
         let some = result.groups.prefix(100).map { group in
             let values = group.key.map(\.predicateFormat).joined(separator: ", ")
             return StoreError(
-                .constraintConflict, "\(group.losers.count + 1) objects have one key",
+                .constraintConflict, "\(group.losers.count + 1) objects have the same key",
                 context: .init(
                     entity: entity.name, key: request.keys.joined(separator: ", "),
                     detail: "\(group.losers.count + 1) objects have the key \(values)"))

@@ -105,7 +105,7 @@ struct DuplicateFolding {
                 if values.isEmpty { continue }
                 guard let value = rule.folded(values, as: attribute.description.type) else {
                     throw StoreError(
-                        .invalidRequest, "the sum of the values is greater than its type can hold",
+                        .invalidRequest, "the sum of the values does not fit the attribute's type",
                         context: .init(
                             entity: winner.entity.name, key: winner.entity.columns[column].name,
                             objectID: winner.objectID))

@@ -14,24 +14,25 @@ struct DuplicateTerms {
     }
 
     func check(_ request: DeduplicationRequest) throws(StoreError) {
-        if request.keys.isEmpty { throw wrong(nil, "a key has one attribute at least") }
+        if request.keys.isEmpty { throw wrong(nil, "a key needs at least one attribute") }
         var columns: Set<Int> = []
         for name in request.keys {
             let column = try column(name)
             if !columns.insert(column).inserted { throw wrong(name, "the key names it twice") }
             if case .attribute(.transformable) = entity.columns[column].kind {
-                throw wrong(name, "what a transformer makes of a value cannot be compared")
+                throw wrong(name, "a transformable attribute cannot be compared")
             }
         }
         if request.rule == .nullKey, columns.allSatisfy({ !entity.columns[$0].canBeCleared }) {
             throw wrong(
                 request.keys.joined(separator: ", "),
-                "the key is mandatory or derived: nothing of it can become nil")
+                "the key is mandatory or derived, so nullKey cannot set any of it to nil")
         }
         if request.rule == .nullKey, request.includesNil {
             throw wrong(
                 request.keys.joined(separator: ", "),
-                "the rule makes keys nil, and nil is to be a key: choose which object stays")
+                "nullKey sets keys to nil, but includesNil takes nil for a key: choose another rule"
+            )
         }
         try check(request.rule, keys: Set(request.keys))
     }
@@ -48,7 +49,7 @@ struct DuplicateTerms {
             }
             for (name, rule) in rules.sorted(by: { $0.key < $1.key }) {
                 if keys.contains(name) {
-                    throw wrong(name, "it is part of the key, and equal in all")
+                    throw wrong(name, "it is part of the key, so it is the same in all")
                 }
                 try check(rule, name)
             }
@@ -67,7 +68,7 @@ struct DuplicateTerms {
     private func column(_ name: String) throws(StoreError) -> Int {
         guard let column = entity.columnIndex(named: name) else {
             throw wrong(
-                name, "the entity has no such attribute or to-one relationship that is stored")
+                name, "the entity has no stored attribute or to-one relationship of this name")
         }
         return column
     }

@@ -91,7 +91,7 @@ extension DeduplicationRequest {
             if known.contains(where: { $0.hasProperty(named: name) }) { continue }
             throw StoreError(
                 .invalidRequest,
-                "the entity has no such attribute or to-one relationship that is stored",
+                "the entity has no stored attribute or to-one relationship of this name",
                 context: .init(entity: entityName, key: name))
         }
     }

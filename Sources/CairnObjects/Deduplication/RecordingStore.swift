@@ -29,7 +29,9 @@ final class RecordingStore: PersistentStore {
     }
 
     private var refusal: StoreError {
-        StoreError(.invalidRequest, "what is saved here is recorded, and batches are not")
+        StoreError(
+            .invalidRequest, "a batch request cannot be carried out while changes are only recorded"
+        )
     }
 
     func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {

@@ -324,11 +324,11 @@ open class FetchedResultsController<Result: ManagedObject> {
         }
         precondition(
             indexPath.count == 2 && (0..<list.visibleSections).contains(indexPath[0]),
-            "the list has \(list.visibleSections) sections, and none for \(indexPath)")
+            "there is no section for \(indexPath): the list has \(list.visibleSections)")
         let size = list.sectionSize(indexPath[0])
         precondition(
             (0..<size).contains(indexPath[1]),
-            "section \(indexPath[0]) has \(size) objects, and none for \(indexPath)")
+            "there is no object at \(indexPath): section \(indexPath[0]) has \(size)")
         let index = list.start(ofSection: indexPath[0]) + indexPath[1]
         let (_, object) = list.entry(at: index)
         return object.map(result) ?? read(index, in: list)
@@ -350,7 +350,7 @@ open class FetchedResultsController<Result: ManagedObject> {
     private func result(_ object: ManagedObject) -> Result {
         guard let result = object as? Result else {
             preconditionFailure(
-                "objects of \(fetchRequest.entityName) are asked for as \(Result.self), but are \(type(of: object))"
+                "objects of \(fetchRequest.entityName) are requested as \(Result.self), but are of the class \(type(of: object))"
             )
         }
         return result

@@ -298,7 +298,7 @@ final class ResultsFollower {
     func outOfOrder(_ list: FetchedList) -> StoreError {
         StoreError(
             .invalidRequest,
-            "the objects of a section do not stand together: sort by what the sections are named after first",
+            "the objects of a section are not next to each other: let the first sort key be the one that sections are named after",
             context: .init(entity: terms.entityName))
     }
 

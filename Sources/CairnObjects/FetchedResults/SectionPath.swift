@@ -33,7 +33,7 @@ struct SectionPath {
             }
             guard let operation = rest.first, operation.hasPrefix("@") else {
                 throw refused(
-                    "\(first) of \(entity.name) leads to many objects, which are no name of a section"
+                    "\(first) of \(entity.name) is a to-many relationship, which cannot name a section"
                 )
             }
             return try check(operation, rest.dropFirst(), of: destination)
@@ -57,7 +57,7 @@ struct SectionPath {
                 continue
             }
             throw refused(
-                "\(name) of \(entity.name) is an attribute: nothing can follow it, and \(names.dropFirst(count).joined(separator: ".")) is no property of a model"
+                "\(name) of \(entity.name) is an attribute, so \(names.dropFirst(count).joined(separator: ".")) cannot follow it"
             )
         }
         if first == "objectID" || first == "self", rest.isEmpty { return }
@@ -72,15 +72,16 @@ struct SectionPath {
         case "@count" where rest.isEmpty: return
         case "@sum", "@avg", "@min", "@max":
             if !rest.isEmpty { return try check(rest, of: entity) }
-            throw refused("\(operation) needs the attribute that it is made of behind it")
-        default: throw refused("\(operation) does not give one value of many objects")
+            throw refused("\(operation) needs an attribute after it")
+        default:
+            throw refused("\(operation) is not an operator that gives one value for many objects")
         }
     }
 
     private func refused(_ message: String) -> StoreError {
         StoreError(
             .invalidRequest,
-            "\(message). Name sections that the model has no property for by a closure, sectionName: { object in … }, or after a transient or a computed property of the class",
+            "\(message). To name sections after something else, give a closure, sectionName: { object in … }, or a transient or computed property of the class",
             context: .init(entity: root.name, key: path))
     }
 }

@@ -57,7 +57,7 @@ extension PredicateNode {
     public func evaluate(with object: ManagedObject) throws(StoreError) -> Bool {
         guard let context = object.managedObjectContext else {
             throw StoreError(
-                .invalidRequest, "an object outside a context cannot be asked a predicate",
+                .invalidRequest, "a predicate cannot be evaluated for an object outside a context",
                 context: .init(entity: object.entity.name))
         }
         let matches = try PredicateEvaluator(self, entity: object.entity, in: context.schema)
@@ -78,7 +78,8 @@ extension PredicateNode {
         for object in objects {
             guard let context = object.managedObjectContext else {
                 throw StoreError(
-                    .invalidRequest, "an object outside a context cannot be asked a predicate",
+                    .invalidRequest,
+                    "a predicate cannot be evaluated for an object outside a context",
                     context: .init(entity: object.entity.name))
             }
             let evaluator: PredicateEvaluator

@@ -165,7 +165,7 @@ extension ManagedObjectContext {
             return
         }
         preconditionFailure(
-            "objects of \(request.entityName) are asked for as \(Result.self), but are \(type(of: object))"
+            "objects of \(request.entityName) are requested as \(Result.self), but are of the class \(type(of: object))"
         )
     }
 

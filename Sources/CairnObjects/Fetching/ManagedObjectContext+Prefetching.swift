@@ -27,7 +27,7 @@ extension ManagedObjectContext {
                 guard let index = current.relationshipIndex(named: name) else {
                     throw StoreError(
                         .invalidRequest,
-                        "\(current.name) has no relationship \(name) to read ahead",
+                        "\(current.name) has no relationship \(name) to prefetch",
                         context: .init(entity: entity.name, key: path))
                 }
                 current = schema.entities[current.relationships[index].destination]

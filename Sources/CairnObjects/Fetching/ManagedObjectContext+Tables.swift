@@ -100,11 +100,11 @@ extension ManagedObjectContext {
             guard let value = row[index].result(as: type) else {
                 throw StoreError(
                     .invalidRequest,
-                    "the \(row[index].kindName) cannot be made \(type.rawValue)",
+                    "the \(row[index].kindName) cannot be converted to \(type.rawValue)",
                     context: .init(
                         entity: entity.name, key: columns.names[index], value: row[index],
                         detail:
-                            "the value \(row[index].predicateFormat) cannot be made \(type.rawValue)"
+                            "the value \(row[index].predicateFormat) cannot be converted to \(type.rawValue)"
                     ))
             }
             row[index] = value
@@ -153,7 +153,7 @@ extension RarerFetchTerms {
         guard let wrong else { return }
         throw StoreError(
             .invalidRequest,
-            "\(wrong) is about rows of values: only a FetchRequest<DictionaryResult> gives them",
+            "\(wrong) is for rows of values: use a FetchRequest<DictionaryResult>",
             context: .init(entity: entityName))
     }
 
@@ -162,13 +162,13 @@ extension RarerFetchTerms {
             guard case .property(let path) = property else {
                 throw StoreError(
                     .invalidRequest,
-                    "the expression is a value of a row: only a FetchRequest<DictionaryResult> gives it",
+                    "an expression is for rows of values: use a FetchRequest<DictionaryResult>",
                     context: .init(entity: entityName, key: property.name))
             }
             guard let entity = schema.entity(named: entityName) else { return }
             if !Self.leadsSomewhere(path, entity, schema) {
                 throw StoreError(
-                    .invalidRequest, "the entity has no such property",
+                    .invalidRequest, "the entity has no property of this name",
                     context: .init(entity: entityName, key: path))
             }
         }

@@ -36,7 +36,7 @@ struct KeyTerms: Hashable {
             }
             if case .attribute(.transformable) = entity.columns[column].kind {
                 throw Self.wrong(
-                    entity, name, "what a transformer makes of a value cannot be compared")
+                    entity, name, "a transformable attribute cannot be compared")
             }
             if entity.columns[column].attribute?.derivationExpression != nil {
                 throw Self.wrong(
@@ -45,7 +45,7 @@ struct KeyTerms: Hashable {
             if columns.contains(column) { throw Self.wrong(entity, name, "the key names it twice") }
             columns.append(column)
         }
-        if columns.isEmpty { throw Self.wrong(entity, nil, "a key has one property at least") }
+        if columns.isEmpty { throw Self.wrong(entity, nil, "a key needs at least one property") }
         // Neither names a column twice.
         let same = { (constraint: SchemaConstraint) in
             constraint.columns.count == columns.count
@@ -84,7 +84,7 @@ struct KeyTerms: Hashable {
         for index in columns {
             let column = entity.columns[index]
             guard let given = value(column.name) else {
-                throw Self.wrong(entity, column.name, "it takes no value of this type")
+                throw Self.wrong(entity, column.name, "it does not take a value of this type")
             }
             values.append(try fitting(given, column))
         }
@@ -94,7 +94,7 @@ struct KeyTerms: Hashable {
     private func fitting(_ value: Value, _ column: SchemaColumn) throws(StoreError) -> Value {
         if value.isNull { return value }
         if value.isNoNumber {
-            throw Self.wrong(entity, column.name, "nothing is equal to what is no number")
+            throw Self.wrong(entity, column.name, "it is not a number (NaN), which equals nothing")
         }
         switch column.kind {
         case .reference:

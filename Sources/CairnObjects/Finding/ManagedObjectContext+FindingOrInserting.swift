@@ -148,7 +148,7 @@ extension ManagedObjectContext {
     private func typed<T: ManagedObject>(_ object: ManagedObject) -> T {
         guard let typed = object as? T else {
             preconditionFailure(
-                "objects of \(object.entity.name) are asked for as \(T.self), but are \(type(of: object))"
+                "objects of \(object.entity.name) are requested as \(T.self), but are of the class \(type(of: object))"
             )
         }
         return typed
@@ -165,7 +165,7 @@ extension ManagedObjectContext {
             if key.count != terms.columns.count {
                 throw KeyTerms.wrong(
                     entity, key.keys.sorted().joined(separator: ", "),
-                    "all keys are made of the same properties")
+                    "all keys must have the same properties")
             }
             all.append(
                 try terms.values { name in
@@ -249,7 +249,8 @@ extension ManagedObjectContext {
     private func checkInserting(_ keys: [[Value]], _ terms: KeyTerms) throws(StoreError) {
         if terms.entity.isAbstract {
             throw KeyTerms.wrong(
-                terms.entity, nil, "there is no such object, and the entity is abstract")
+                terms.entity, nil,
+                "there is no such object, and none can be inserted: the entity is abstract")
         }
         for (place, column) in terms.columns.enumerated() {
             guard let index = terms.entity.columns[column].relationship else { continue }
@@ -258,7 +259,7 @@ extension ManagedObjectContext {
                 guard let id = key[place].reference else { continue }
                 if rootEntity(of: id)?.index != root {
                     throw StoreError(
-                        .invalidRequest, "the relationship does not lead to such an object",
+                        .invalidRequest, "the relationship does not lead to objects of this entity",
                         context: .init(
                             entity: terms.entity.name, key: terms.entity.columns[column].name,
                             objectID: id))

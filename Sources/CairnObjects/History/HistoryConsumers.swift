@@ -60,7 +60,7 @@ extension PersistentStore {
             $0.isReadOnly && token.numbers[$0.identity.identifier] != nil
         }
         if !isNamed, !isElsewhere {
-            throw StoreError(.invalidRequest, "the token names no point in the store's history")
+            throw StoreError(.invalidRequest, "the token belongs to the history of another store")
         }
     }
 

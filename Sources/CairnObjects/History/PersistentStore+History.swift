@@ -58,7 +58,7 @@ extension PersistentStore {
         }
         if streams.count == 1 { return streams[0] }
         if streams.isEmpty {
-            throw StoreError(.invalidRequest, "the transaction is one of another store")
+            throw StoreError(.invalidRequest, "the transaction belongs to another store")
         }
         return PersistentHistoryStream(streams, request)
     }
@@ -73,7 +73,7 @@ extension PersistentStore {
         if case .delete(.transaction(_, let named)) = request.operation {
             stores.removeAll { $0.identity.identifier != named }
             if stores.isEmpty {
-                throw StoreError(.invalidRequest, "the transaction is one of another store")
+                throw StoreError(.invalidRequest, "the transaction belongs to another store")
             }
         }
         for store in stores {

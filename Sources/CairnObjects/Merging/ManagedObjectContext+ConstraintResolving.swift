@@ -511,7 +511,8 @@ extension ManagedObjectContext {
             return
         }
         throw StoreError(
-            .constraintConflict, "an object that others must point at would be displaced",
+            .constraintConflict,
+            "an object would be replaced that a mandatory relationship of another object needs",
             context: .init(
                 entity: owner.entity.name, key: relationship.description.name,
                 objectID: owner.objectID),

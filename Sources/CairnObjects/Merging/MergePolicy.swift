@@ -106,7 +106,8 @@ open class MergePolicy {
     open func resolve(optimisticLockingConflicts list: [MergeConflict]) throws {
         if mergeType == .error {
             throw MergePolicy.failure(
-                "objects were changed by somebody else", list.map { .version($0.conflict) })
+                "objects were changed elsewhere since they were read",
+                list.map { .version($0.conflict) })
         }
         if mergeType == .declared {
             // What cannot be put together leaves all as it is.

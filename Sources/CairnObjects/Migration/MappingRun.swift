@@ -39,7 +39,7 @@ final class MappingRun {
         if let name = mapping.entityMigrationPolicyClassName {
             guard let type = mapping.entityMigrationPolicy ?? policies.policy(named: name)
             else {
-                throw misfit("no class is known for its policy \(name)")
+                throw misfit("no class is given for its policy \(name): pass it in policies")
             }
             policy = type.init()
         } else {

@@ -10,7 +10,7 @@ extension MigrationManager {
         guard let entity = run.destination else {
             throw StoreError(
                 .migrationFailed,
-                "the entity mapping \(mapping.name) names no entity that an object could be made of",
+                "the entity mapping \(mapping.name) names no destination entity to make an object of",
                 context: .init(entity: mapping.sourceEntityName))
         }
         let object = destinationContext.insert(entity.name)
@@ -188,7 +188,7 @@ extension MigrationManager {
         guard let exact = value.converted(to: type) else {
             throw misfit(
                 plan, object,
-                "the mapping gives a value that is a \(value.kindName), and the attribute is one of type \(type.rawValue)"
+                "the mapping gives a \(value.kindName), but the attribute is of type \(type.rawValue)"
             )
         }
         object.setColumn(column, exact)
@@ -201,14 +201,16 @@ extension MigrationManager {
             var members: [ManagedObject] = []
             for member in value.members {
                 guard case .object(let any) = member, let one = any as? ManagedObject else {
-                    throw misfit(plan, object, "the mapping gives a value where objects are wanted")
+                    throw misfit(
+                        plan, object,
+                        "the mapping gives a value, but the relationship needs objects")
                 }
                 members.append(one)
             }
             return try set(relationship: index, plan, of: object, members)
         }
         guard case .value(let value) = value else {
-            throw misfit(plan, object, "the mapping gives objects where a value is wanted")
+            throw misfit(plan, object, "the mapping gives objects, but the attribute needs a value")
         }
         try set(plan, of: object, value: value)
     }
@@ -222,17 +224,21 @@ extension MigrationManager {
         for member in members {
             guard member.managedObjectContext === destinationContext else {
                 throw misfit(
-                    plan, object, "the mapping gives an object that is none of the new store")
+                    plan, object, "the mapping gives an object that is not one of the new store")
             }
             guard family.contains(member.entity.index) else {
                 throw misfit(
-                    plan, object, "the mapping gives an object of \(member.entity.name)")
+                    plan, object,
+                    "the mapping gives an object of \(member.entity.name), which the relationship does not lead to"
+                )
             }
         }
         if description.description.isToMany {
             destinationContext.setMembers(of: object, index, members)
         } else if members.count > 1 {
-            throw misfit(plan, object, "the mapping gives \(members.count) objects for one")
+            throw misfit(
+                plan, object, "the mapping gives \(members.count) objects for a to-one relationship"
+            )
         } else {
             destinationContext.setTarget(of: object, index, members.first)
         }
@@ -250,13 +256,15 @@ extension MigrationManager {
                 members = some.sorted { $0.objectID.reference < $1.objectID.reference }
             case let some as [ManagedObject]: members = some
             default:
-                throw misfit(plan, object, "the mapping gives a value where objects are wanted")
+                throw misfit(
+                    plan, object, "the mapping gives a value, but the relationship needs objects")
             }
             try set(relationship: index, plan, of: object, members)
         case .column(let column): try set(plan, of: object, column: column, any: any)
         case .composite(let columns):
             guard let parts = (any ?? [String: Any]()) as? [String: Any] else {
-                throw misfit(plan, object, "the mapping gives no dictionary of the parts' names")
+                throw misfit(
+                    plan, object, "the mapping must give a dictionary of the composite's elements")
             }
             for column in columns {
                 let name = object.entity.columns[column].name
@@ -273,7 +281,7 @@ extension MigrationManager {
         else {
             throw misfit(
                 plan, object,
-                "the mapping gives a value of \(Swift.type(of: any)), which is none of the attribute"
+                "the mapping gives a value of \(Swift.type(of: any)), which does not fit the attribute"
             )
         }
         object.setColumn(column, value)

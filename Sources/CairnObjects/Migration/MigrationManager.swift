@@ -255,7 +255,7 @@ public final class MigrationManager {
                 ? StoreError(violating: error, migration.destination.schema) : error
         } catch {
             throw StoreError(
-                .migrationFailed, "what was brought over could not be saved", cause: error)
+                .migrationFailed, "the migrated objects could not be saved", cause: error)
         }
         for one in pending where one.destination.managedObjectContext === destinationContext {
             one.run.associations.append(
@@ -376,10 +376,10 @@ extension StoreError {
         }
         self.init(
             .migrationConstraintViolation,
-            "the new model has a uniqueness constraint that the objects do not agree with"
+            "the new model has a uniqueness constraint that the objects violate"
                 + (list.isEmpty ? "" : ": \(list.joined(separator: "; "))")
-                + "; where a mapping says what becomes of objects, its policy chooses among those: "
-                + "deduplicateWhenMigrating is for migrations without one",
+                + "; with a mapping model, its policy has to choose among them: "
+                + "deduplicateWhenMigrating is for inferred migrations",
             context: place, conflicts: error.conflicts, cause: error)
     }
 }

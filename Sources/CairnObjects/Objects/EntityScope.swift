@@ -83,7 +83,7 @@ final class EntityScope: @unchecked Sendable {
         let object = type.init(entity: entity, insertInto: nil)
         cairn_hand_over(outer)
         precondition(
-            object.layout == layout, "an initializer of \(type) does not hand its arguments on")
+            object.layout == layout, "an initializer of \(type) does not pass its arguments on")
         return object
     }
 

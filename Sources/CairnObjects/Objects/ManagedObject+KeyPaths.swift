@@ -146,7 +146,7 @@ extension ManagedObject {
         precondition(
             operation != .count || rest.isEmpty, "@count is a number: nothing can follow it")
         precondition(
-            operation == .count || !rest.isEmpty, "@\(name) needs the path to what it is made of")
+            operation == .count || !rest.isEmpty, "@\(name) needs a key path after it")
         guard let value else { return nil }
         precondition(
             value is [Any] || value is Set<ManagedObject>,

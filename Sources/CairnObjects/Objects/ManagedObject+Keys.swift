@@ -47,7 +47,8 @@ extension ManagedObject {
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
         precondition(
             entity.relationshipIndex(named: key) == nil,
-            "\(entity.name).\(key) is a relationship: it has an inverse to keep")
+            "\(entity.name).\(key) is a relationship, whose inverse must follow: use setValue(_:forKey:)"
+        )
         let settings: [PropertySetting]
         do throws(StoreError) {
             settings = try self.settings(value, forKey: key, isStrict: false)

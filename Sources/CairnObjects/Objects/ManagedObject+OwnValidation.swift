@@ -181,7 +181,7 @@ extension ManagedObject {
             errors.append(
                 failure(
                     .validation,
-                    "the \(Swift.type(of: value)) cannot be transformed: it is no \(transformer.typeName)",
+                    "the \(Swift.type(of: value)) cannot be transformed: it is not of the type \(transformer.typeName)",
                     key: key))
             return nil
         }
@@ -195,14 +195,15 @@ extension ManagedObject {
         guard let given = Value(any: any) else {
             errors.append(
                 failure(
-                    .validation, "the \(Swift.type(of: any)) is no value of type \(type.rawValue)",
+                    .validation,
+                    "the \(Swift.type(of: any)) is not a value of type \(type.rawValue)",
                     key: key))
             return nil
         }
         if given.isNull { return .null }
         if type == .uri, case .string(let text) = given {
             guard let uri = URL(string: text) else {
-                errors.append(failure(.invalidURI, "the text is no URI", key: key, value: given))
+                errors.append(failure(.invalidURI, "the text is not a URI", key: key, value: given))
                 return nil
             }
             value = uri
@@ -211,7 +212,7 @@ extension ManagedObject {
         guard let exact = given.converted(to: type) else {
             errors.append(
                 failure(
-                    .validation, "the \(given.kindName) is no value of type \(type.rawValue)",
+                    .validation, "the \(given.kindName) is not a value of type \(type.rawValue)",
                     key: key, value: given))
             return nil
         }
@@ -224,7 +225,7 @@ extension ManagedObject {
         guard let leaves = (value ?? [String: Any]()) as? [String: Any] else {
             errors.append(
                 failure(
-                    .validation, "a composite value is a dictionary of its leaves' names",
+                    .validation, "a composite value must be a dictionary of its elements",
                     key: attribute.description.name))
             return
         }
@@ -265,7 +266,7 @@ extension ManagedObject {
             } else if let value, !(value is ManagedObject) {
                 errors.append(
                     failure(
-                        .validation, "the \(Swift.type(of: value)) is no object",
+                        .validation, "the \(Swift.type(of: value)) is not a managed object",
                         key: description.name))
             }
             return
@@ -279,7 +280,7 @@ extension ManagedObject {
         case let value?:
             errors.append(
                 failure(
-                    .validation, "the \(Swift.type(of: value)) is no set of objects",
+                    .validation, "the \(Swift.type(of: value)) is not a set of managed objects",
                     key: description.name))
         }
     }
@@ -325,7 +326,7 @@ extension StoreError {
             return
         }
         self.init(
-            .validation, "the object's own validation refuses it",
+            .validation, "the object's own validation failed",
             context: .init(entity: object.entity.name, key: key, objectID: object.objectID),
             cause: cause)
     }

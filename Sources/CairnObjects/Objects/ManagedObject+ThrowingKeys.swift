@@ -144,7 +144,7 @@ extension ManagedObject {
         throw unsettable(
             fetchedProperty(named: key) == nil
                 ? "the entity \(entity.name) has no property named \(key)"
-                : "the property is fetched: it cannot be set", key)
+                : "a fetched property cannot be set", key)
     }
 
     private func unsettable(_ message: String, _ key: String, _ value: Value? = nil) -> StoreError {
@@ -262,7 +262,7 @@ extension ManagedObject {
             throw unsettable("the entity \(entity.name) has no property named \(name)", name)
         }
         guard let given = (present(value) ?? [String: Any]()) as? [String: Any] else {
-            throw unsettable("a composite value is a dictionary of its elements", name)
+            throw unsettable("a composite value must be a dictionary of its elements", name)
         }
         var leaves: [String: Any] = [:]
         try gather(given, name, isStrict: isStrict, into: &leaves)
@@ -285,7 +285,8 @@ extension ManagedObject {
                 leaves[whole] = value
             } else if entity.compositeColumns(whole) != nil {
                 guard let element = (present(value) ?? [String: Any]()) as? [String: Any] else {
-                    throw unsettable("a composite value is a dictionary of its elements", whole)
+                    throw unsettable(
+                        "a composite value must be a dictionary of its elements", whole)
                 }
                 try gather(element, whole, isStrict: isStrict, into: &leaves)
             } else if isStrict {
@@ -375,7 +376,7 @@ extension ManagedObject {
         if isStrict {
             guard let meant = context.meant(by: object, self, index) else {
                 throw StoreError(
-                    .objectNotFound, "the object is no more: it was deleted, or never saved",
+                    .objectNotFound, "the object no longer exists: it was deleted, or never saved",
                     context: .init(entity: entity.name, key: name, objectID: object.objectID))
             }
             object = meant

@@ -81,7 +81,7 @@ extension ManagedObject {
             if isBad { errors.append(failure(code, message(), key: column.name, value: value)) }
         }
         if case .date(let date) = value, !date.timeIntervalSinceReferenceDate.isFinite {
-            return check(.invalidDate, true, "the date is no moment at all")
+            return check(.invalidDate, true, "the date is not finite")
         }
         if case .decimal(let number) = value, number.isNaN {
             return check(.invalidDate, true, "the decimal number is not a number (NaN)")
@@ -104,7 +104,8 @@ extension ManagedObject {
         for condition in conditions where !condition.holds(for: value) {
             errors.append(
                 failure(
-                    .validation, condition.warning ?? "the value does not hold a rule of the model",
+                    .validation,
+                    condition.warning ?? "the value violates a validation rule of the model",
                     key: column.name, value: value, predicate: condition.predicate))
         }
     }
@@ -206,7 +207,7 @@ extension ManagedObject {
                 errors.append(
                     failure(
                         .deleteDenied,
-                        "the object has \(blockers) in \(description.name), which forbid its deletion",
+                        "the delete rule deny forbids the deletion: the object has \(blockers) in \(description.name)",
                         key: description.name))
             }
         }

@@ -112,7 +112,7 @@ public final class ValueWriter {
         do throws(StoreError) {
             if object.isGone {
                 throw StoreError(
-                    .objectNotFound, "the object has gone while its value was written",
+                    .objectNotFound, "the object was deleted while its value was being written",
                     context: .init(entity: object.entity.name, objectID: object.objectID))
             }
             if let staging {
@@ -134,7 +134,7 @@ public final class ValueWriter {
     /// Gives the value up: the object keeps the one that it has. After ``finish()`` it does nothing.
     public func cancel() {
         if case .open = phase {
-            phase = .failed(StoreError(.invalidRequest, "the value was given up"))
+            phase = .failed(StoreError(.invalidRequest, "writing the value was cancelled"))
         }
         staging?.abandon()
         staging = nil
@@ -144,7 +144,8 @@ public final class ValueWriter {
     private func checkOpen() throws(StoreError) {
         switch phase {
         case .open: return
-        case .finished: throw StoreError(.invalidRequest, "the value is finished")
+        case .finished:
+            throw StoreError(.invalidRequest, "the value is finished: nothing more can be written")
         case .failed(let error): throw error
         }
     }
@@ -163,7 +164,7 @@ extension ManagedObject {
         let column = try ValueStream.column(forKey: key, of: entity)
         guard case .attribute(.binary) = entity.columns[column].kind else {
             throw StoreError(
-                .invalidRequest, "only binary data are written as a stream",
+                .invalidRequest, "only a binary attribute can be written as a stream",
                 context: .init(entity: entity.name, key: key))
         }
         return ValueWriter(self, column: column)

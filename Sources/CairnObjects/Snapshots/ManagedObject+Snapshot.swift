@@ -24,7 +24,9 @@ extension FetchRequestResult where Self: ManagedObject {
     fileprivate func name(of path: PartialKeyPath<Self>) -> String {
         guard let typed = binding.typed, let number = typed.number(of: path),
             number != TypedEntity._identity
-        else { preconditionFailure("the path leads to no relationship of \(entity.name)") }
+        else {
+            preconditionFailure("the key path does not lead to a relationship of \(entity.name)")
+        }
         return typed.properties[number].name
     }
 }

@@ -75,7 +75,7 @@ extension ObjectSnapshot where Entity: PersistentEntity {
         let typed = TypedEntity.of(Entity.self)
         guard let number = typed.number(of: path), number != TypedEntity._identity else {
             preconditionFailure(
-                "the snapshot of \(typed.name) has persistent properties alone, and this is none")
+                "the snapshot of \(typed.name) has only persistent properties, and this is not one")
         }
         return (typed.properties[number], typed.properties[number].name)
     }
@@ -111,7 +111,7 @@ extension ObjectSnapshot where Entity: PersistentEntity {
         let name = property(path).name
         guard let ids = members[name] else {
             preconditionFailure(
-                "\(entityName).\(name) is not in the snapshot: members are if they are asked for, by snapshot(including:)"
+                "\(entityName).\(name) is not in the snapshot: ask for the members with snapshot(including:)"
             )
         }
         return ids
@@ -130,6 +130,7 @@ extension ObjectSnapshot where Entity: PersistentEntity {
 
     private func noValue<V>(_ name: String) -> V {
         preconditionFailure(
-            "\(entityName).\(name) has no value, its type has no empty one, and it has no default")
+            "\(entityName).\(name) has neither a value nor a default, and its type has no empty value"
+        )
     }
 }

@@ -49,7 +49,7 @@ public struct ObjectSnapshot<Entity: ManagedObject>: Sendable {
         let leaves = keys.leaves(of: key)
         precondition(
             !leaves.isEmpty,
-            "the snapshot of \(entityName) has nothing named \(key): of to-many relationships it has those that were asked for"
+            "the snapshot of \(entityName) has nothing named \(key): to-many relationships are in it only if snapshot(including:) names them"
         )
         var dictionary: [String: Any] = [:]
         for place in leaves { dictionary[keys.names[place]] = any(place) }

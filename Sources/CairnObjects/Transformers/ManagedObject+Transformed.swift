@@ -44,7 +44,7 @@ extension ManagedObject {
     /// Bytes that are no value: a property cannot throw, so the next fetch or save does.
     final func noteUntransformable(_ key: String?, _ typeName: String, _ cause: any Error) {
         managedObjectContext?.readError = StoreError(
-            .invalidRequest, "the stored bytes are no \(typeName)",
+            .invalidRequest, "the stored bytes cannot be read as \(typeName)",
             context: .init(entity: entity.name, key: key, objectID: objectID), cause: cause)
     }
 

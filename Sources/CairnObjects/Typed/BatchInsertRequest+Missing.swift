@@ -31,11 +31,12 @@ extension BatchInsertRequest {
         -> BatchInsertRequest
     {
         guard let name = TypedEntity.of(T.self).key(of: path) else {
-            return refusing("the key path leads to no stored property", "\(path)")
+            return refusing("the key path does not lead to a stored property", "\(path)")
         }
         guard let value = Value(typed: value) else {
             return refusing(
-                "a value of type \(V.self) marks nothing: take its elements, if it has any", name)
+                "a batch insert cannot mark with a value of type \(V.self): set its elements, if it has any",
+                name)
         }
         var request = self
         var values: [String: Value] = [:]

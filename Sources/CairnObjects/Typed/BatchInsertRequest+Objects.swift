@@ -83,7 +83,7 @@ extension ManagedObject {
             }
             guard writer.set(column, presentValue(column)) else {
                 throw StoreError(
-                    .invalidRequest, "the value is of another type than the attribute",
+                    .invalidRequest, "the value does not have the attribute's type",
                     context: .init(entity: entity.name, key: description.name))
             }
         }
@@ -92,7 +92,7 @@ extension ManagedObject {
     private func refused(_ key: String) -> StoreError {
         StoreError(
             .invalidRequest,
-            "relationships of an object without a context lead to none: say the target by its id or key in another form",
+            "an object without a context has no relationships: give the target by its id or key, in another form of rows",
             context: .init(entity: entity.name, key: key))
     }
 }

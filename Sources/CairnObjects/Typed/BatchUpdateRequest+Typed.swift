@@ -40,7 +40,7 @@ extension BatchUpdateRequest {
     {
         guard let value = Value(typed: value) else {
             return refusing(
-                "a value of type \(V.self) is not set by a batch update: set its elements, if it has any",
+                "a batch update cannot set a value of type \(V.self): set its elements, if it has any",
                 path)
         }
         return setting(path, .value(value))
@@ -79,7 +79,7 @@ extension BatchUpdateRequest {
         -> BatchUpdateRequest
     {
         guard let name = TypedEntity.of(T.self).key(of: path) else {
-            return refusing("the key path leads to no stored property", path)
+            return refusing("the key path does not lead to a stored property", path)
         }
         var request = self
         request.propertiesToUpdate[name] = value

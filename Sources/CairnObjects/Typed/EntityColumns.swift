@@ -168,7 +168,7 @@ public struct MembersToken<Target: ManagedObject>: ColumnToken {
     /// Binds the token to a relationship.
     public mutating func _bind(_ binding: EntityBinding, _ property: Int) {
         guard case .members(let relationship) = binding.slot(property) else {
-            binding.misuse(property, "is no to-many relationship")
+            binding.misuse(property, "is not a to-many relationship")
         }
         index = relationship
     }

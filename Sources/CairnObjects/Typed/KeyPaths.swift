@@ -58,7 +58,7 @@ extension TypedEntity {
         key(of: path)
             ?? KeyStandIn.key(
                 because:
-                    "\(path.words) leads from \(name) to no stored property, or in a way that cannot be followed: write the key as text"
+                    "\(path.words) does not lead from \(name) to a stored property, or cannot be followed: write the key as text"
             )
     }
 }

@@ -156,7 +156,7 @@ extension ManagedObject {
     private func checkRange(_ column: Int, _ value: Value, _ property: Int) {
         guard case .integer(let number) = value else { return }
         if layout.pointee.kinds[column].hasRoom(for: UInt64(bitPattern: number)) { return }
-        binding.misuse(property, "has no room for the number: its attribute is narrower")
+        binding.misuse(property, "cannot hold the number: its attribute is narrower")
     }
 
     private func leaves(_ property: Int) -> [Value] {
@@ -259,7 +259,7 @@ extension ManagedObject {
     final func noValue<V>(_ property: Int) -> V {
         binding.misuse(
             property,
-            "has no value, its type has no empty one, and it has no default: give it a default or make it optional"
+            "has neither a value nor a default, and its type has no empty value: give it a default or make it optional"
         )
     }
 
@@ -267,14 +267,14 @@ extension ManagedObject {
     final func mismatch(_ property: Int) -> Never {
         binding.misuse(
             property,
-            "is not in the store's model, or is of another type there than the class \(type(of: self)) declares"
+            "is not in the store's model, or has another type there than the class \(type(of: self)) declares"
         )
     }
 
     /// Bytes that are no value of the type: a property cannot throw, so the next fetch or save does.
     private func noteUnreadable<V>(_ property: Int, _ type: V.Type) {
         managedObjectContext?.readError = StoreError(
-            .invalidRequest, "the stored value is no \(V.self) as JSON",
+            .invalidRequest, "the stored JSON cannot be read as \(V.self)",
             context: .init(
                 entity: entity.name, key: binding.typed?.properties[property].name,
                 objectID: objectID))

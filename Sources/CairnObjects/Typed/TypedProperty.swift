@@ -93,7 +93,7 @@ extension TypedProperty {
         description.maximumValue = maximumValue.map { kind.stated($0(), name) }
         precondition(
             minimumLength == nil && maximumLength == nil && pattern == nil || kind.type == .string,
-            "\(name) is no string: it has neither a length nor a pattern")
+            "\(name) is not a string: it cannot have a length or a pattern")
         description.minimumLength = minimumLength
         description.maximumLength = maximumLength
         description.regularExpression = pattern
@@ -119,7 +119,7 @@ extension TypedProperty {
     /// An attribute that is none.
     @available(
         *, unavailable,
-        message: "this is a relationship: what is said of it stands in @Relationship"
+        message: "this is a relationship: describe it with @Relationship"
     )
     public static func attribute<V>(
         _ name: String, _ kind: RelationshipKind<V>, _ options: AttributeOption...,
@@ -200,7 +200,7 @@ extension TypedProperty {
     @available(
         *, unavailable,
         message:
-            "this is no relationship: its type is none of Tag?, Set<Tag> and [Tag], where Tag is an entity"
+            "this is not a relationship: its type must be Tag?, Set<Tag> or [Tag], where Tag is an entity"
     )
     public static func relationship<V>(
         _ name: String, _ kind: AttributeKind<V>, default: (@Sendable () -> V)? = nil,

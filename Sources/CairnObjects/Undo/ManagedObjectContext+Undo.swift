@@ -44,7 +44,8 @@ extension ManagedObjectContext {
 
     private func prepareToTakeStep() {
         precondition(
-            tellings == 0, "undo and redo have to wait until the change that is told of is over")
+            tellings == 0,
+            "undo and redo cannot be called while observers are being told of a change")
         processPendingChanges()
     }
 
@@ -52,7 +53,7 @@ extension ManagedObjectContext {
 
     /// Has the runs of edits from now on recorded; the one that is under way has ended.
     func record(in history: UndoHistory) {
-        precondition(history.context == nil, "a history of undo belongs to one context")
+        precondition(history.context == nil, "an undo history belongs to one context")
         history.context = self
         recordsEdits = true
         history.registration += 1

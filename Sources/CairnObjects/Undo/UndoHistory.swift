@@ -34,7 +34,7 @@ public final class UndoHistory {
     /// The number of steps that are kept, the newest ones; 0 for all of them.
     public var levelsOfUndo: Int {
         didSet {
-            precondition(levelsOfUndo >= 0, "a history of undo cannot have \(levelsOfUndo) steps")
+            precondition(levelsOfUndo >= 0, "an undo history cannot have \(levelsOfUndo) levels")
             dropOldest()
         }
     }
@@ -68,7 +68,7 @@ public final class UndoHistory {
 
     /// A history without steps, for one context.
     public init(levelsOfUndo: Int = 0) {
-        precondition(levelsOfUndo >= 0, "a history of undo cannot have \(levelsOfUndo) steps")
+        precondition(levelsOfUndo >= 0, "an undo history cannot have \(levelsOfUndo) levels")
         self.levelsOfUndo = levelsOfUndo
     }
 
@@ -109,7 +109,7 @@ public final class UndoHistory {
 
     /// Ends a group. A group without edits is no step.
     public func endUndoGrouping() {
-        precondition(groupingLevel > 0, "a group of undo ends that was not begun")
+        precondition(groupingLevel > 0, "endUndoGrouping() was called without beginUndoGrouping()")
         context?.processPendingChanges()
         groupingLevel -= 1
         if groupingLevel == 0 { close() }
@@ -128,7 +128,8 @@ public final class UndoHistory {
 
     /// Takes one ``disableUndoRegistration()`` back.
     public func enableUndoRegistration() {
-        precondition(disabled > 0, "recording undo is enabled that was not disabled")
+        precondition(
+            disabled > 0, "enableUndoRegistration() was called without disableUndoRegistration()")
         context?.processPendingChanges()
         disabled -= 1
     }
@@ -187,14 +188,14 @@ public final class UndoHistory {
 
     /// The step to be taken back; nil if there is none.
     func takeUndo() -> UndoStep? {
-        precondition(groupingLevel <= 1, "a group of undo within another has not ended")
+        precondition(groupingLevel <= 1, "a nested undo group has not ended")
         if groupingLevel == 1 { endUndoGrouping() }
         return undoSteps.popLast()
     }
 
     /// The step to be done again; nil if there is none.
     func takeRedo() -> UndoStep? {
-        precondition(groupingLevel == 0, "a group of undo has not ended")
+        precondition(groupingLevel == 0, "an undo group has not ended")
         return redoSteps.popLast()
     }
 

@@ -397,7 +397,8 @@ struct DeduplicatingMigrationTests {
             try MigrationManager(migration, mapping: mapping).migrate()
         }
         #expect(error?.code == .migrationConstraintViolation)
-        #expect(error?.message.contains("its policy chooses") == true, "\(error?.message ?? "")")
+        #expect(
+            error?.message.contains("its policy has to choose") == true, "\(error?.message ?? "")")
         #expect(try disk.count(Self.model(), "Person") == 6)
     }
 }

@@ -137,7 +137,7 @@ struct LostTargetTests {
         #expect(details.map(\.context.key) == ["shop", "tags"])
         #expect(details.map(\.context.objectID) == [product.objectID, product.objectID])
         #expect(details.map(\.context.value) == [.objectID(id), .objectID(tag)])
-        #expect(details.allSatisfy { $0.message.contains("is no more") })
+        #expect(details.allSatisfy { $0.message.contains("no longer exists") })
         // Setting it anew, or taking it out, makes the object valid.
         product["shop"] = nil
         #expect(storeError { try context.save() }?.context.key == "tags")

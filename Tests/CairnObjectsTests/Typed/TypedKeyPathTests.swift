@@ -165,7 +165,7 @@ struct TypedKeyPathTests {
             #expect(error?.code == .invalidRequest)
             #expect(
                 error?.message.contains(
-                    "leads from PathToy to no stored property, or in a way that cannot be followed: write the key as text"
+                    "does not lead from PathToy to a stored property, or cannot be followed: write the key as text"
                 ) == true, "\(error as Any)")
             #expect(error?.message.contains("0x") == false, "\(error as Any)")
             var values = FetchRequest<DictionaryResult>(entityName: "PathToy")
@@ -186,7 +186,7 @@ struct TypedKeyPathTests {
             (
                 .compare(\PathToy.settings, .equal, Money(amount: 1, currency: "EUR")),
                 "settings of PathToy: a store cannot compare Optional<Money>"
-            ), (.compare(\PathToy.length, .greater, 3), "to no stored property"),
+            ), (.compare(\PathToy.length, .greater, 3), "to a stored property"),
         ]
         for (condition, words) in conditions {
             for predicate in [condition, .not(condition), .and([condition, condition])] {

@@ -178,7 +178,7 @@ struct TypedPredicateTests {
         let unknown = storeError {
             _ = try FetchRequest<TypedThing>(#Predicate { $0.shade.rawValue == "dark" })
         }
-        #expect(unknown?.message.contains("let Shade be CaseIterable") == true)
+        #expect(unknown?.message.contains("make Shade CaseIterable") == true)
     }
 
     @Test("A composite is nil if everything in it is")

@@ -69,7 +69,7 @@ public struct ModelReference: Sendable {
             if model.versionChecksum == versionChecksum { return model }
             throw StoreError(
                 .modelReferenceNotFound,
-                "the model of a stage is of another version: \(model.versionChecksum), not \(versionChecksum)"
+                "the model of a stage has the version \(model.versionChecksum), not \(versionChecksum)"
             )
         case .file(let path):
             var failure: ModelError?
@@ -87,7 +87,7 @@ public struct ModelReference: Sendable {
             throw StoreError(
                 .modelReferenceNotFound,
                 failure == nil
-                    ? "no version of the model is the one of the stage, \(versionChecksum); there are: \(names.joined(separator: ", "))"
+                    ? "no version of the model matches the stage's, \(versionChecksum); the versions are: \(names.joined(separator: ", "))"
                     : "the model of a stage cannot be read", context: .init(path: path),
                 cause: failure)
         }

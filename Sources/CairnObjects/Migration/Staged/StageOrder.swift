@@ -63,7 +63,7 @@ package struct StageOrder: Sendable {
                 guard sums[0] != sums[1] else {
                     throw StoreError(
                         .invalidRequest,
-                        "the stage \(stage.label) leads to the version that it begins with")
+                        "the stage \(stage.label) begins and ends with the same version")
                 }
                 custom = stage
             }
@@ -105,7 +105,7 @@ package struct StageOrder: Sendable {
     private static func backwards(to version: String) -> StoreError {
         StoreError(
             .invalidRequest,
-            "the stages of the migration lead back to the version \(version), which they have left")
+            "the stages of the migration form a cycle: they lead back to the version \(version)")
     }
 
     /// The custom stage that begins with a version and ends with another one.
@@ -125,12 +125,12 @@ package struct StageOrder: Sendable {
         guard let start = versions.firstIndex(of: first) else {
             throw StoreError(
                 .stagedMigrationUnknownVersion,
-                "the store is of the version \(first), which is none of the migration's stages")
+                "the store has the version \(first), which no stage of the migration names")
         }
         guard start < end else {
             throw StoreError(
                 .stagedMigrationBackwards,
-                "the store is of a later version than the model that it is opened with")
+                "the store has a later version than the model it is opened with")
         }
         var steps: [Step] = []
         var place = start

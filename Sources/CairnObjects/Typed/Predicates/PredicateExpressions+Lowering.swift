@@ -109,7 +109,7 @@ extension PredicateExpressions.Conditional: LowerableExpression {
         if Output.self != Bool.self {
             guard let one = try lowering.lower(trueBranch).node,
                 let other = try lowering.lower(falseBranch).node
-            else { throw lowering.unsupported("a choice between parts that are no values") }
+            else { throw lowering.unsupported("a choice between parts that are not values") }
             return .value(.conditional(test, one, other))
         }
         return .condition(
@@ -127,7 +127,7 @@ extension PredicateLowering {
         _ function: ExpressionNode.Function, _ left: Any, _ right: Any
     ) throws(StoreError) -> LoweredExpression {
         guard let one = try lower(left).node, let other = try lower(right).node else {
-            throw unsupported("arithmetic with what is no number")
+            throw unsupported("arithmetic with something that is not a number")
         }
         return Self.calculated(function, one, other)
     }
@@ -140,7 +140,7 @@ extension PredicateExpressions.Arithmetic: LowerableExpression {
             case .add: .add
             case .subtract: .subtract
             case .multiply: .multiply
-            @unknown default: throw lowering.unsupported("an unknown sign")
+            @unknown default: throw lowering.unsupported("an unknown operator")
             }
         return try lowering.calculation(function, lhs, rhs)
     }
@@ -167,7 +167,7 @@ extension PredicateExpressions.IntRemainder: LowerableExpression {
 extension PredicateExpressions.UnaryMinus: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
         guard let node = try lowering.lower(wrapped).node else {
-            throw lowering.unsupported("a minus sign before what is no number")
+            throw lowering.unsupported("a minus sign before something that is not a number")
         }
         return PredicateLowering.calculated(.subtract, .constant(.integer(0)), node)
     }
@@ -209,7 +209,7 @@ extension PredicateExpressions.NilCoalesce: LowerableExpression {
             guard let other = right.node else { fallthrough }
             return .value(
                 .conditional(.compare(node, .notEqual, .constant(.null)), node, other))
-        default: throw lowering.unsupported("'??' between parts that are no values")
+        default: throw lowering.unsupported("'??' between parts that are not values")
         }
     }
 }
@@ -223,10 +223,10 @@ extension PredicateExpressions.SequenceContains: LowerableExpression {
             return try lowering.membership(lowering.lower(element), in: values)
         case .collection(let collection):
             guard let node = try lowering.lower(element).node else {
-                throw lowering.unsupported("'contains' with what is no value")
+                throw lowering.unsupported("'contains' with something that is not a value")
             }
             return .condition(.compare(collection, .contains, node))
-        default: throw lowering.unsupported("'contains' of what is no list")
+        default: throw lowering.unsupported("'contains' of something that is not a collection")
         }
     }
 }
@@ -271,7 +271,7 @@ extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
 extension PredicateExpressions.StringContainsRegex: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
         guard let value = regex as? PredicateExpressions.Value<PredicateExpressions.PredicateRegex>
-        else { throw lowering.unsupported("a regular expression that is no constant") }
+        else { throw lowering.unsupported("a regular expression that is not a constant") }
         // MATCHES is of the whole text; around what is found may be anything, line ends, too.
         let pattern = "(?s:.*)(?:\(value.value.stringRepresentation))(?s:.*)"
         return try lowering.texts(
@@ -284,7 +284,7 @@ extension PredicateExpressions.StringContainsRegex: LowerableExpression {
 extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
     func lowered(_ lowering: inout PredicateLowering) throws(StoreError) -> LoweredExpression {
         guard case .range(let lower, let upper, let includesUpper) = try lowering.lower(range)
-        else { throw lowering.unsupported("'contains' of a range whose ends are no constants") }
+        else { throw lowering.unsupported("'contains' of a range whose ends are not constants") }
         let element = try lowering.lower(element)
         let parts = [
             try lowering.comparison(element, .greaterOrEqual, .constant(lower)),
@@ -314,7 +314,7 @@ extension PredicateLowering {
     {
         guard case .constant(let least) = try self.lower(lower),
             case .constant(let most) = try self.lower(upper)
-        else { throw unsupported("a range whose ends are no constants") }
+        else { throw unsupported("a range whose ends are not constants") }
         return .range(least, most, includesUpper: includesUpper)
     }
 }

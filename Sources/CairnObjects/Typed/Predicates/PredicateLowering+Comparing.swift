@@ -80,7 +80,7 @@ extension PredicateLowering {
                     ? .or([isMember, .compare(node, .equal, .constant(.null))]) : isMember)
         case .constant(let value):
             return .condition(.constant(values.contains { Self.holds($0, .equal, value) }))
-        default: throw unsupported("membership of what is no property")
+        default: throw unsupported("'contains' with something that is not a property")
         }
     }
 
@@ -89,7 +89,7 @@ extension PredicateLowering {
         throws(StoreError) -> LoweredExpression
     {
         guard let one = whole.node, let other = part.node else {
-            throw unsupported("\(operation.rawValue) of what is no text")
+            throw unsupported("\(operation.rawValue) of something that is not a string")
         }
         if case .coalesced(let node, .string(let text)) = whole, case .constant(let value) = part {
             return .condition(

@@ -34,7 +34,7 @@ extension PredicateLowering {
         case .collection(let node) where node.isNil(without: value): return result
         default:
             guard let node = result.node else {
-                throw unsupported("an optional chain that gives no value")
+                throw unsupported("an optional chain that does not give a value")
             }
             if node.isNil(without: value) { return result }
             return .value(.conditional(present, node, .constant(.null)))

@@ -16,7 +16,7 @@ extension PredicateLowering {
         case let isRaw?: return isRaw
         case nil:
             throw unsupported(
-                "a property of \(root), which might be its raw value or not: compare the value itself, or let \(root) be CaseIterable; what is written so"
+                "a property of \(root), which might be its raw value or not: compare the value itself, or make \(root) CaseIterable; as it is written it"
             )
         }
     }

@@ -91,7 +91,7 @@ struct PredicateLowering {
         lowering.variables[expression.variable.key] = .object(.evaluatedObject)
         let lowered = try lowering.lower(expression.expression)
         if let node = lowered.node { return node }
-        throw lowering.unsupported("an expression that gives no value")
+        throw lowering.unsupported("an expression that does not give a value")
     }
 
     private init(entity: TypedEntity) { self.entity = entity }
@@ -127,7 +127,7 @@ struct PredicateLowering {
         _ sequence: Any, _ variable: PredicateExpressions.VariableID, _ test: Any, negated: Bool
     ) throws(StoreError) -> ExpressionNode {
         guard case .collection(let collection) = try lower(sequence) else {
-            throw unsupported("a closure over what is no to-many relationship")
+            throw unsupported("a closure over something that is not a to-many relationship")
         }
         named += 1
         let name = "x\(named)"
@@ -175,7 +175,7 @@ struct PredicateLowering {
         case .value where try isRawValue(path): return root
         default: break
         }
-        throw unsupported("\(path.words), which is no persistent property,")
+        throw unsupported("\(path.words), which is not a persistent property,")
     }
 
     private static func compositeType(_ path: AnyKeyPath) -> (any CompositeValue.Type)? {
