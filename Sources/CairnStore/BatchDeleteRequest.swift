@@ -115,12 +115,14 @@ public struct BatchDeleteRequest: Sendable {
         for id in ids {
             guard !id.isTemporary, let own = entity(id).map({ schema.entities[$0].root }) else {
                 throw StoreError(
-                    .foreignObject, "the id is of no store that the objects are deleted from",
+                    .foreignObject,
+                    "the id does not belong to a store that the objects are deleted from",
                     context: .init(objectID: id))
             }
             guard root ?? own == own else {
                 throw StoreError(
-                    .invalidRequest, "the ids of one request are of objects of one hierarchy",
+                    .invalidRequest,
+                    "all ids of one request must be of objects of one entity hierarchy",
                     context: .init(entity: schema.entities[own].name, objectID: id))
             }
             root = own

@@ -118,15 +118,16 @@ package struct BatchUpdatePlan: Sendable {
         if let leaves = entity.compositeColumns(key) {
             guard value == .value(.null) else {
                 throw refuse(
-                    "a composite attribute is set to nil as a whole, or element by element")
+                    "a composite attribute can only be set to nil as a whole, or element by element"
+                )
             }
             return Array(leaves)
         }
         if let index = entity.relationshipIndex(named: key) {
             throw refuse(
                 entity.relationships[index].storage == .transient
-                    ? "the relationship is transient: it has no place in a store"
-                    : "a batch update sets no to-many relationship")
+                    ? "the relationship is transient: a store does not hold it"
+                    : "a batch update cannot set a to-many relationship")
         }
         throw refuse(entity.reasonForUnknownKey(key))
     }
@@ -143,11 +144,13 @@ package struct BatchUpdatePlan: Sendable {
         }
         if schema.isOneToOne(relationship) {
             throw refuse(
-                "a batch sets no relationship that is to-one at both ends: save the objects")
+                "a batch cannot set a relationship that is to-one at both ends: set it on objects and save them"
+            )
         }
         if schema.orderedReferences[entity.index].contains(column) {
             throw refuse(
-                "a batch sets no relationship whose other end is ordered: save the objects")
+                "a batch cannot set a relationship whose other end is ordered: set it on objects and save them"
+            )
         }
         switch value {
         case .value(.null), .value(.objectID): break

@@ -112,7 +112,7 @@ extension ConflictRules {
                 let before = base.flatMap { $0[column].isNull ? nil : $0[column] }
                 guard let value = rule.folded(known, lessOnce: before, as: type) else {
                     throw StoreError(
-                        .invalidRequest, "the sum of the values is greater than its type can hold",
+                        .invalidRequest, "the sum of the values does not fit the attribute's type",
                         context: .init(entity: entity.name, key: entity.columns[column].name))
                 }
                 values[column] = value

@@ -87,7 +87,7 @@ public struct MigrationDuplicates: Error, Sendable {
         StoreError(
             .migrationConstraintViolation,
             "cannot migrate store in place: constraint violation during attempted migration; "
-                + "rules for duplicates, or a policy of a mapping, can make one object of those with the same key",
+                + "deduplication rules, or the policy of a mapping model, can merge the objects with the same key",
             details: constraints.map(\.error), cause: MigrationDuplicates(constraints: constraints))
     }
 }

@@ -228,7 +228,7 @@ struct DictionaryFiller: RowFiller {
         case (.part(let column, let name), .value(let value)):
             parts[column, default: [:]][name] = value
             return nil
-        case (.part, _): return "a part of a target's key is a single value"
+        case (.part, _): return "a part of a target's key must be a single value"
         case (.composite, .group): return nil
         case (.composite(let leaves), .value(.null)):
             for column in leaves { columns[column].setNil(row: row) }
@@ -236,7 +236,7 @@ struct DictionaryFiller: RowFiller {
         case (.composite, _): return "a composite attribute takes a dictionary, not a single value"
         case (.list, .unknown(let name)):
             return "a \(name) does not name the members of a relationship"
-        case (.list, _): return "the members of a to-many relationship are a list"
+        case (.list, _): return "the members of a to-many relationship must be a list"
         case (.refused(let reason), _): return reason
         }
     }

@@ -57,7 +57,7 @@ package final class MissingPlan: Sendable {
             case .mark: "\(objects) would be marked as missing"
             }
         return StoreError(
-            .invalidRequest, "\(list), and \(what); say that it may be empty if it may",
+            .invalidRequest, "\(list), and \(what); allow an empty list if that is intended",
             context: .init(entity: entity), cause: EmptyList())
     }
 }
@@ -92,7 +92,7 @@ extension BatchInsertRequest {
             guard scope == nil else {
                 throw StoreError(
                     .invalidRequest,
-                    "the request has a scope, and does not say what becomes of the objects in it that are missing",
+                    "the request has a scope, but does not say what happens to missing objects in it: delete or mark them",
                     context: context)
             }
             return nil

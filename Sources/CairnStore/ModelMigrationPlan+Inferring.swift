@@ -20,7 +20,7 @@ extension ModelMigrationPlan {
         do throws(ModelError) {
             plan = try ModelMigrationPlan(from: old, to: new)
         } catch {
-            throw StoreError(.invalidRequest, "a model is wrong: \(error)", cause: error)
+            throw StoreError(.invalidRequest, "a model is invalid: \(error)", cause: error)
         }
         return try plan.inferred()
     }
@@ -36,7 +36,8 @@ extension ModelMigrationPlan {
         let plan = self
         if plan.inferability < .no { return plan }
         throw StoreError(
-            .cannotInferMapping, "how the model becomes the new one cannot be inferred",
+            .cannotInferMapping,
+            "the migration to the new model cannot be inferred: give a mapping for what follows",
             details: plan.changes.filter { $0.inferability == .no }.map { change in
                 StoreError(
                     .cannotInferMapping,

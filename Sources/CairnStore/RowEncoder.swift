@@ -151,7 +151,7 @@ final class RowEncoder: Encoder {
     }
 
     private func unknownKey(_ name: String) -> StoreError {
-        if name.isEmpty { return error(nil, "a row has to be an object with keys") }
+        if name.isEmpty { return error(nil, "a row must be an object with keys") }
         return error(name, entity.reasonForUnknownKey(name))
     }
 
@@ -290,7 +290,7 @@ final class RowEncoder: Encoder {
             members: members,
             error: error(
                 key,
-                "a member of the relationship is not named by a value, an id or an object with keys"
+                "a member of the relationship must be given as a value, an id or an object with keys"
             ))
     }
 
@@ -353,12 +353,12 @@ extension SchemaEntity {
             return "a composite attribute takes an object with keys, not a single value"
         }
         if attributeIndex(named: name) != nil {
-            return "the attribute is transient: it has no place in a store"
+            return "the attribute is transient: a store does not hold it"
         }
         if let index = relationshipIndex(named: name) {
             return relationships[index].storage == .transient
-                ? "the relationship is transient: it has no place in a store"
-                : "the members of a to-many relationship are a list"
+                ? "the relationship is transient: a store does not hold it"
+                : "the members of a to-many relationship must be a list"
         }
         return "the entity has no stored attribute of this name"
     }

@@ -72,7 +72,7 @@ package struct RowLinkPlan {
         case .key(let value):
             guard let constraint = constraints.first(where: { $0.columns.count == 1 }) else {
                 throw error(
-                    "no uniqueness constraint of \(destination.name) is about one property: name the target by several, or by its id",
+                    "\(destination.name) has no uniqueness constraint of one property: name the target by several, or by its id",
                     row)
             }
             return try key(constraint, [constraint.names[0]: value], row)
@@ -84,7 +84,7 @@ package struct RowLinkPlan {
                     throw error(
                         names.isEmpty
                             ? "the target of the relationship is not named"
-                            : "no uniqueness constraint of \(destination.name) is about \(names.sorted().joined(separator: ", "))",
+                            : "\(destination.name) has no uniqueness constraint on \(names.sorted().joined(separator: ", "))",
                         row)
                 }
                 last = (names, constraint)
@@ -116,7 +116,8 @@ package struct RowLinkPlan {
             else { throw error("\(destination.name) has no attribute \(name) to be set", row) }
             guard let exact = value.converted(to: type) else {
                 throw error(
-                    "the \(value.kindName) is no value of \(destination.name).\(name)", row, value)
+                    "the \(value.kindName) is not a value of \(destination.name).\(name)", row,
+                    value)
             }
             values[column] = exact
         }
@@ -137,7 +138,7 @@ package struct RowLinkPlan {
         for (column, name) in zip(constraint.columns, constraint.names) {
             let value = given[name] ?? .null
             guard !value.isNull else {
-                throw error("a part of the target's key is nil, which is no key", row)
+                throw error("a part of the target's key is nil, so it names no object", row)
             }
             let converted: Value? =
                 switch destination.columns[column].kind {
@@ -146,7 +147,8 @@ package struct RowLinkPlan {
                 }
             guard let exact = converted else {
                 throw error(
-                    "the \(value.kindName) is no value of \(destination.name).\(name)", row, value)
+                    "the \(value.kindName) is not a value of \(destination.name).\(name)", row,
+                    value)
             }
             values[column] = exact
         }
@@ -161,7 +163,7 @@ package struct RowLinkPlan {
         case .object(let id):
             context.objectID = id
             return StoreError(
-                .objectNotFound, "the target of the relationship is not there", context: context)
+                .objectNotFound, "the target of the relationship does not exist", context: context)
         case .key(let constraint, let values):
             let key = constraint.columns.map { "\(values[$0])" }.joined(separator: ", ")
             context.detail =
@@ -176,14 +178,14 @@ package struct RowLinkPlan {
     package func unmade(_ wanted: Wanted, row: Int, _ reason: String) -> StoreError {
         var error = missing(wanted, row: row)
         error.context.detail =
-            "\(error.context.detail ?? error.message), and it cannot be made: \(reason)"
+            "\(error.context.detail ?? error.message), and it cannot be inserted: \(reason)"
         return error
     }
 
     /// The error for a target that is of another store or entity.
     package func foreign(_ id: ObjectID?, row: Int) -> StoreError {
         StoreError(
-            .foreignObject, "the object that is pointed at is of another store or entity",
+            .foreignObject, "the target of the relationship belongs to another store or entity",
             context: .init(
                 entity: entity.name, key: name, row: row, objectID: id))
     }

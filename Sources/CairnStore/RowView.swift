@@ -46,7 +46,7 @@ public struct RowView: ~Copyable {
             precondition(column.layout == layout, "the column belongs to another entity")
             let cells = columns + column.index
             precondition(
-                cells.pointee.isLoaded, "the column is none of those that were asked for")
+                cells.pointee.isLoaded, "the column is not one of those that were asked for")
             guard let value = Value._load(from: cells, row: row) else {
                 preconditionFailure("the attribute is nil in this row: read it as an optional")
             }
@@ -58,7 +58,7 @@ public struct RowView: ~Copyable {
     @inlinable public func isNil<Value: AttributeValue>(_ column: Column<Value>) -> Bool {
         precondition(column.layout == layout, "the column belongs to another entity")
         precondition(
-            columns[column.index].isLoaded, "the column is none of those that were asked for")
+            columns[column.index].isLoaded, "the column is not one of those that were asked for")
         return columns[column.index].isNil(row)
     }
 

@@ -129,7 +129,7 @@ extension SaveConflict {
             let stored = conflict.stored.map { "\($0.version)" } ?? "none"
             let what = conflict.isDeletion ? "was to be deleted" : "was to be changed"
             return "\(conflict.entityName) \(conflict.id) \(what): "
-                + "read with version \(read), stored is \(stored)"
+                + "read at version \(read), now stored at version \(stored)"
         case .constraint(let violation):
             let key =
                 withValues

@@ -86,7 +86,7 @@ extension ModelVersions {
     public func readVersion(forStoreMetadata metadata: StoreMetadata) throws(StoreError)
         -> ModelFile
     {
-        let message = "no version of the model is the one that the store was made with"
+        let message = "no version of the model matches the store"
         let found: ModelFile?
         do throws(ModelError) {
             found = try readVersion(withEntityVersionHashes: metadata.modelVersionHashes)

@@ -63,7 +63,7 @@ public struct StoreLookup: Sendable {
     package var noConstraint: StoreError {
         StoreError(
             .invalidRequest,
-            "objects are looked up by all columns of a uniqueness constraint of the entity",
+            "a lookup needs all columns of a uniqueness constraint of the entity",
             context: .init(
                 entity: entity.name,
                 key: key.filter { $0 < entity.columns.count }.map { entity.columns[$0].name }

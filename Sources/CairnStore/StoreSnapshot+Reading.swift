@@ -79,7 +79,8 @@ extension StoreSnapshot {
             schema.entities[entity.index].layout == entity.layout
         else {
             throw StoreError(
-                .incompatibleModel, "the entity is another one, or has other columns, in the store",
+                .incompatibleModel,
+                "the entity differs from the store's, or has other columns there",
                 context: .init(entity: entity.name))
         }
         for column in columns where column >= entity.columns.count {

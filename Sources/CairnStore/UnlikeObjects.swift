@@ -33,7 +33,7 @@ package struct UnlikeObjects {
         case otherKey = "give one of them another key"
         case otherKeyOrOverwriting =
             "give one of them another key, or save with the overwrite policy"
-        case otherKeyOrStaying = "give one of them another key, or have another one stay"
+        case otherKeyOrStaying = "give one of them another key, or keep another one"
         case otherKeyOfRow = "give the row another key, or delete the object"
     }
 
@@ -68,7 +68,7 @@ package struct UnlikeObjects {
         let (key, reason) =
             switch loss {
             case .property(let name):
-                (name, "\(kept.entity.name) has no such property")
+                (name, "\(kept.entity.name) has no property \(name)")
             case .reference(let entity, let key):
                 (
                     "",
@@ -78,7 +78,7 @@ package struct UnlikeObjects {
         let pairs = zip(constraint, values).map { "\($0) = \($1)" }.joined(separator: ", ")
         return StoreError(
             .constraintConflict,
-            "an object of \(given.entity.name) and one of \(kept.entity.name) have the same \(names), and cannot become one, as \(reason): \(advice.rawValue)",
+            "an object of \(given.entity.name) and one of \(kept.entity.name) have the same \(names), and cannot become one, because \(reason): \(advice.rawValue)",
             context: .init(
                 entity: given.entity.name, key: key.isEmpty ? nil : key, row: row,
                 objectID: given.id ?? kept.id,

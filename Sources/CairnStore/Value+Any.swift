@@ -179,7 +179,7 @@ extension Value {
         case .double: "double"
         case .float: "float"
         case .string: "string"
-        case .boolean: "truth value"
+        case .boolean: "boolean"
         case .date: "date"
         case .binary: "binary value"
         case .uuid: "UUID"

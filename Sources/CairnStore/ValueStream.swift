@@ -98,14 +98,14 @@ public struct ValueStream: AsyncSequence, Sendable {
     {
         guard let column = entity.columnIndex(named: key) else {
             throw StoreError(
-                .invalidRequest, "the entity has no such attribute",
+                .invalidRequest, "the entity has no attribute of this name",
                 context: .init(entity: entity.name, key: key))
         }
         switch entity.columns[column].kind {
         case .attribute(.binary), .attribute(.transformable), .attribute(.string): return column
         default:
             throw StoreError(
-                .invalidRequest, "only binary data and text are read as a stream",
+                .invalidRequest, "only binary and string attributes can be read as a stream",
                 context: .init(entity: entity.name, key: key))
         }
     }
@@ -139,7 +139,7 @@ extension StoreSnapshot {
         }
         guard let row = try rows([id]).first ?? nil else {
             throw StoreError(
-                .objectNotFound, "the object is not there", context: .init(objectID: id))
+                .objectNotFound, "the store does not have the object", context: .init(objectID: id))
         }
         let entity = schema.entities[row.entity]
         let column = try ValueStream.column(forKey: key, of: entity)

@@ -257,7 +257,7 @@ struct ErrorTests {
         #expect(Set(stale.affectedObjectIDs) == Set(ids[0...1]))
         #expect((stale.userInfo["conflictList"] as? [SaveConflict])?.count == 2)
         #expect(stale.userInfo["updated"] as? [ObjectID] == [ids[0]])
-        #expect(stale.fullDescription.contains("read with version 1, stored is 2"))
+        #expect(stale.fullDescription.contains("read at version 1, now stored at version 2"))
         context.rollback()
         let new = context.make("Offer", ["text": "c"])
         context.object(with: ids[0])["text"] = "b"

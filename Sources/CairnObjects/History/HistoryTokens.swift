@@ -37,7 +37,7 @@ struct HistoryTokens {
 
     private static var misplaced: PredicateFormatError {
         PredicateFormatError(
-            "a token is compared with the key token, by == != < <= > or >=", key: "token")
+            "a token can only be compared with the key token, by == != < <= > or >=", key: "token")
     }
 
     private mutating func argument(_ argument: (any PredicateArgument)?)

@@ -63,7 +63,7 @@ extension TypedKind {
         @available(
             *, unavailable,
             message:
-                "there may be no value, or a raw value that is none of the type: give the property a default (var kind: Kind = .other), or make it optional (var kind: Kind?)"
+                "there may be no value, or a raw value that the type does not have: give the property a default (var kind: Kind = .other), or make it optional (var kind: Kind?)"
         )
         public func exists() {}
     }
@@ -74,7 +74,7 @@ extension TypedKind {
         @available(
             *, unavailable,
             message:
-                "there may be no value, or bytes that are none of the type: give the property a default (var tags: [String] = []), or make it optional (var tags: [String]?)"
+                "there may be no value, or bytes that cannot be read as the type: give the property a default (var tags: [String] = []), or make it optional (var tags: [String]?)"
         )
         public func exists() {}
     }

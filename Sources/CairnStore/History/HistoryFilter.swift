@@ -44,7 +44,7 @@ struct HistoryFilter {
         if request.subject == .changes, !sort.isEmpty, isInTransactions {
             throw StoreError(
                 .invalidRequest,
-                "changes are sorted only where they are asked for alone: ask for changesOnly, or for no order",
+                "changes can only be sorted when they are fetched alone: ask for changesOnly, or leave the order out",
                 context: .init(entity: entity.name, key: request.sortDescriptors[0].key))
         }
     }

@@ -154,7 +154,7 @@ extension HistoryStore {
             return try stream(request, filter, after: token, bounds)
         case .transaction(let number, let store):
             guard store == identity.identifier else {
-                throw StoreError(.invalidRequest, "the transaction is one of another store")
+                throw StoreError(.invalidRequest, "the transaction belongs to another store")
             }
             return try stream(
                 request, filter, after: PersistentHistoryToken(store: store, number: number),
@@ -203,12 +203,12 @@ extension HistoryStore {
         throws(StoreError) -> UInt64
     {
         guard let number = token.numbers[identity.identifier] else {
-            throw StoreError(.invalidRequest, "the token names no point in the store's history")
+            throw StoreError(.invalidRequest, "the token belongs to the history of another store")
         }
         if number < bounds.horizon {
             throw StoreError(
                 .historyTokenExpired,
-                "some of the history behind the token was deleted: what has changed since is not known"
+                "some of the history after the token was deleted, so what has changed since is not known: read everything anew"
             )
         }
         if number > bounds.last {
@@ -240,7 +240,7 @@ extension HistoryStore {
         guard let bounds = try historyBounds(), mark.transaction <= bounds.horizon else {
             throw StoreError(
                 .historyTokenExpired,
-                "the token is one of another course of the store's history: it was replaced by another copy of it, or has lost its last commits in a power failure"
+                "the token belongs to another course of the store's history: the store was replaced by another copy of it, or has lost its last commits in a power failure"
             )
         }
     }
@@ -277,7 +277,7 @@ extension HistoryStore {
             return try deleteHistory(through: number - 1)
         case .delete(.transaction(let number, let store)):
             guard store == identity.identifier, number > 0 else {
-                throw StoreError(.invalidRequest, "the transaction is one of another store")
+                throw StoreError(.invalidRequest, "the transaction belongs to another store")
             }
             return try deleteHistory(through: number - 1)
         case .delete(.date(let date)):
@@ -323,7 +323,7 @@ extension HistoryStore {
     public func advance(_ consumer: String, to token: PersistentHistoryToken) throws(StoreError) {
         guard let bounds = try historyBounds() else { throw StoreError.noHistory }
         guard let point = token.numbers[identity.identifier] else {
-            throw StoreError(.invalidRequest, "the token names no point in the store's history")
+            throw StoreError(.invalidRequest, "the token belongs to the history of another store")
         }
         // No one goes back, so what was deleted since does no harm.
         let number = point < bounds.horizon ? point : try self.number(of: token, bounds)
@@ -343,7 +343,7 @@ extension StoreError {
     package static var noHistory: StoreError {
         StoreError(
             .invalidRequest,
-            "the store keeps no history; open it with persistentHistoryTracking to begin one")
+            "the store keeps no history: open it with persistentHistoryTracking to begin one")
     }
 
     /// A consumer is not registered.

@@ -83,7 +83,7 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
         if filter?.isSorted == true, !isPart {
             throw StoreError(
                 .invalidRequest,
-                "a history that is sorted cannot be given one transaction after the other: execute the request, or ask without an order",
+                "a sorted history cannot be streamed: execute the request, or leave the order out",
                 context: .init(key: request.fetchRequest?.sortDescriptors.first?.key))
         }
         guard var transaction = try advance() else { return nil }

@@ -128,7 +128,7 @@ public struct PersistentHistoryToken: Sendable, Hashable, Codable {
                 throw DecodingError.dataCorrupted(
                     .init(
                         codingPath: decoder.codingPath,
-                        debugDescription: "this is no token of a history"))
+                        debugDescription: "this is not a history token"))
             }
             numbers[store] = words[0]
             if words.count == 3 {

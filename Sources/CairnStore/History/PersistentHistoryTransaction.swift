@@ -170,7 +170,7 @@ public struct PersistentHistoryChanges: Sendable, RandomAccessCollection {
     ///
     /// - Complexity: O(log runs of neighbouring objects).
     public subscript(_ position: Int) -> PersistentHistoryChange {
-        precondition(position >= 0 && position < count, "there are not so many changes")
+        precondition(position >= 0 && position < count, "the transaction has fewer changes")
         var (low, high) = (0, runs.count)
         while high - low > 1 {
             let middle = (low + high) / 2

@@ -33,7 +33,7 @@ extension PastStore {
         of transaction: PersistentHistoryTransaction, _ body: (PersistentHistoryValues) -> Bool
     ) throws(StoreError) {
         guard transaction.storeID == identity.identifier else {
-            throw StoreError(.invalidRequest, "the transaction is one of another store")
+            throw StoreError(.invalidRequest, "the transaction belongs to another store")
         }
         guard let changes = transaction.changes, transaction.transactionNumber > 0 else { return }
         let before = try snapshot(at: transaction.transactionNumber - 1)

@@ -41,7 +41,8 @@ extension TablePlan {
     /// - Throws: `StoreError` with `.invalidRequest` naming the key or the part that does not fit.
     package init(_ request: StoreTableFetch, in schema: Schema) throws(StoreError) {
         guard schema.entities.indices.contains(request.fetch.entity) else {
-            throw StoreError(.invalidRequest, "the model has no entity \(request.fetch.entity)")
+            throw StoreError(
+                .invalidRequest, "the model has no entity with the index \(request.fetch.entity)")
         }
         let entity = schema.entities[request.fetch.entity]
         do throws(PredicateFormatError) {

@@ -382,7 +382,7 @@ struct BatchTargetsTests {
         #expect(error?.code == .objectNotFound && error?.context.row == 0)
         #expect(
             error?.context.detail?.hasSuffix(
-                "it cannot be made: a new Owned must have a target for owner") == true)
+                "it cannot be inserted: a new Owned must have a target for owner") == true)
         #expect(try Self.count(store, "Owner", "TRUEPREDICATE") == 0)
         try store.close()
     }

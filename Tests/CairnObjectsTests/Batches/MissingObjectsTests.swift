@@ -161,12 +161,12 @@ struct MissingObjectsTests {
         }
         #expect(
             message([], .delete)
-                == "the list is empty, and pruning would delete every object; say that it may be empty if it may"
+                == "the list is empty, and pruning would delete every object; allow an empty list if that is intended"
         )
         let scope = PredicateNode.compare("stock", .less, .integer(3))
         #expect(
             message([], .mark(Self.marks), scope: scope)
-                == "the list is empty, and every object of the scope would be marked as missing; say that it may be empty if it may"
+                == "the list is empty, and every object of the scope would be marked as missing; allow an empty list if that is intended"
         )
         let result = try stack.store.execute(
             Self.list([]) {
@@ -198,7 +198,7 @@ struct MissingObjectsTests {
         let error = storeError { _ = try stack.store.execute(list("A")) }
         #expect(
             error?.message
-                == "no row of the list names an object of the entity, and pruning would delete every object; say that it may be empty if it may"
+                == "no row of the list names an object of the entity, and pruning would delete every object; allow an empty list if that is intended"
         )
         #expect(try stack.context().count("Car") == 2)
         // Left out, but one of them: it stays.
@@ -219,7 +219,7 @@ struct MissingObjectsTests {
             }
         }
         #expect(error(.mark([:]))?.message.contains("no property is named") == true)
-        #expect(error(.stay, "stock < 2")?.message.contains("does not say what becomes") == true)
+        #expect(error(.stay, "stock < 2")?.message.contains("does not say what happens") == true)
         let unknown = error(.mark(["nothing": .null]))
         #expect(unknown?.code == .invalidRequest && unknown?.context.key == "nothing")
         let mandatory = error(.mark(["name": .null]))

@@ -103,7 +103,7 @@ struct HistoryFetchTests {
                 _ = try places(format, all[0].token)
             }
             #expect(
-                error?.message.contains("a token is compared with the key token") == true,
+                error?.message.contains("a token can only be compared with the key token") == true,
                 "\(format)")
         }
     }
