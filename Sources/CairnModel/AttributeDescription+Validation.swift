@@ -104,7 +104,7 @@ extension AttributeDescription {
             case .date(let date):
                 date.timeIntervalSinceReferenceDate.isFinite
                     ? failure(of: value, fail, below: .dateTooSoon, above: .dateTooLate)
-                    : fail(.invalidDate, "it is no moment at all")
+                    : fail(.invalidDate, "it is not a finite date")
             case .decimal(let number) where number.isNaN:
                 fail(.invalidDate, "it is not a number (NaN)")
             default: failure(of: value, fail, below: .numberTooSmall, above: .numberTooLarge)
@@ -113,7 +113,7 @@ extension AttributeDescription {
         let broken =
             conditions.map { $0.first { !$0.holds(for: value) } } ?? brokenCondition(by: value)
         return broken.map {
-            fail(.generic, $0.warning ?? "it does not hold \($0.predicate)")
+            fail(.generic, $0.warning ?? "it does not satisfy \($0.predicate)")
         }
     }
 
@@ -123,15 +123,17 @@ extension AttributeDescription {
     ) -> ValidationFailure? {
         if let minimumValue {
             switch value.compare(to: minimumValue) {
-            case .ascending: return fail(below, "the least value is \(minimumValue)")
-            case nil: return fail(.generic, "it has no place among values from \(minimumValue) up")
+            case .ascending: return fail(below, "the minimum is \(minimumValue)")
+            case nil:
+                return fail(.generic, "it cannot be compared with the minimum, \(minimumValue)")
             case .same, .descending: break
             }
         }
         if let maximumValue {
             switch value.compare(to: maximumValue) {
-            case .descending: return fail(above, "the greatest value is \(maximumValue)")
-            case nil: return fail(.generic, "it has no place among values up to \(maximumValue)")
+            case .descending: return fail(above, "the maximum is \(maximumValue)")
+            case nil:
+                return fail(.generic, "it cannot be compared with the maximum, \(maximumValue)")
             case .same, .ascending: break
             }
         }

@@ -105,7 +105,7 @@ struct ElementParser {
             } else if starts("<?") {
                 try skipInstruction()
             } else if starts("<![CDATA[") {
-                guard !open.isEmpty else { throw error("text stands outside of the elements") }
+                guard !open.isEmpty else { throw error("there is text outside of the elements") }
                 let start = position + 9
                 try skip(past: "]]>", "a CDATA section")
                 if keepsText { texts[texts.count - 1] += bytes[start..<position - 3] }
@@ -137,7 +137,7 @@ struct ElementParser {
             guard position < bytes.count else {
                 throw error("it ends inside the tag \(name)")
             }
-            guard hasBlank else { throw error("a blank is missing in the tag \(name)") }
+            guard hasBlank else { throw error("a space is missing in the tag \(name)") }
             let mark = try self.name()
             skipBlanks()
             guard take("=") else { throw error("the attribute \(mark) has no value") }
@@ -216,7 +216,7 @@ struct ElementParser {
         let name = parts[1].drop { $0 == "=" || $0 == "\"" || $0 == "'" || $0 == " " }
             .prefix { $0 != "\"" && $0 != "'" }
         guard ["utf-8", "utf8", "us-ascii", "ascii", "utf-16"].contains(name.lowercased()) else {
-            throw error("the encoding \(name) is not read: save the file as UTF-8", line: 1)
+            throw error("the encoding \(name) is not supported: save the file as UTF-8", line: 1)
         }
     }
 
@@ -227,7 +227,7 @@ struct ElementParser {
                 throw error("the document type does not end", line: start)
             }
             guard peek() != UInt8(ascii: "[") else {
-                throw error("declarations inside a document type are not read")
+                throw error("declarations inside a document type are not supported")
             }
             advance()
         }
@@ -298,7 +298,7 @@ struct ElementParser {
                 ? UInt32(name.dropFirst(2), radix: 16)
                 : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
             guard let code, code != 0, let scalar = Unicode.Scalar(code) else {
-                throw error("&\(name); stands for no character")
+                throw error("&\(name); is not a known character")
             }
             return String(Character(scalar))
         }

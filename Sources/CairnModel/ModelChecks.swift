@@ -60,7 +60,7 @@ struct ModelChecks {
             _ = try attribute.valueConditions()
         } catch {
             throw ModelError(
-                .invalidValue, "a value cannot be asked the validation predicate: \(error)",
+                .invalidValue, "the validation predicate cannot be evaluated for a value: \(error)",
                 element: path)
         }
         if attribute.type == .composite {
@@ -74,7 +74,7 @@ struct ModelChecks {
             guard limit.fits(attribute.type), limit.compare(to: limit) != nil else {
                 throw ModelError(
                     .invalidValue,
-                    "the limit \(limit) is not a value of type \(attribute.type.rawValue) that has an order",
+                    "the limit \(limit) is not a value of type \(attribute.type.rawValue) with an order",
                     element: path)
             }
         }
@@ -82,14 +82,14 @@ struct ModelChecks {
             minimum.compare(to: maximum) == .descending
         {
             throw ModelError(
-                .invalidValue, "the least value \(minimum) is above the greatest, \(maximum)",
+                .invalidValue, "the minimum \(minimum) is greater than the maximum \(maximum)",
                 element: path)
         }
         let least = attribute.minimumLength ?? 0
         let most = attribute.maximumLength ?? Int.max
         guard least >= 0, most >= 0, least <= most else {
             throw ModelError(
-                .invalidValue, "no string has between \(least) and \(most) characters",
+                .invalidValue, "no string can have between \(least) and \(most) characters",
                 element: path)
         }
     }

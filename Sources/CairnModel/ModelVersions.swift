@@ -221,7 +221,8 @@ public struct ModelVersions: Sendable {
             let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
             guard size <= UInt64(sizeLimit) else {
                 throw ModelError(
-                    .unreadable, "it has \(size) bytes: no model is that large", file: path)
+                    .unreadable, "it has \(size) bytes, and a model has at most \(sizeLimit)",
+                    file: path)
             }
             return try Data(contentsOf: URL(filePath: path))
         } catch let error as ModelError {

@@ -449,7 +449,7 @@ struct SchemaResolver {
                 if columns[position].attribute?.type == .transformable {
                     throw ModelError(
                         .invalidConstraint,
-                        "\(name) is transformable: its bytes have no fixed form",
+                        "\(name) is transformable: its bytes have no fixed form, so it cannot be unique",
                         element: element)
                 }
                 positions.append(position)
@@ -481,14 +481,14 @@ struct SchemaResolver {
         {
             throw ModelError(
                 .invalidConstraint,
-                "it is without regard to case or accents, and none of its properties is a text",
+                "it ignores case or accents, but none of its properties is a string",
                 element: element)
         }
         do {
             return try KeyRule(rule, keys: positions, entity: entity, columns: columns)
         } catch {
             throw ModelError(
-                .invalidConstraint, "which objects take part cannot be kept right: \(error)",
+                .invalidConstraint, "its condition cannot decide which objects take part: \(error)",
                 element: element)
         }
     }

@@ -116,7 +116,7 @@ struct PredicateBindingTests {
             ("uppercase:(string) == 'A'", "uppercase: is not supported"),
             ("CAST(i16, 'NSDate') == nil", "CAST is not supported"),
             ("children.@count > 1", "@count is not supported"), ("children[0] == nil", "index"),
-            ("string ==[c] 'x'", "[c] is not supported"), ("i16 + 1 == 2", "sign + between"),
+            ("string ==[c] 'x'", "[c] is not supported"), ("i16 + 1 == 2", "operator + between"),
             ("i16 == $x", "the variable $x"), ("i16 == i64", "comparing two properties"),
             ("'x' IN string", "left of IN"), ("i16 IN i64", "comparing two properties"),
             ("i16 IN {i64}", "a property in a list"), ("i16 == {1}", "one value"),

@@ -272,12 +272,12 @@ struct PredicateEvaluationTests {
             ("children == nil", "children", "ANY, ALL or NONE"),
             ("children.count > 1", "children.count", "ANY, ALL or NONE"),
             ("children.name CONTAINS 5", "children.name", "not a string"),
-            ("ANY count == 1", "count", "no collection"),
+            ("ANY count == 1", "count", "not a collection"),
             ("count == 'x'", "count", "not an integer32"), ("name == 5", "name", "not a string"),
-            ("name CONTAINS count", "name", "of texts"),
+            ("name CONTAINS count", "name", "for strings"),
             ("count LIKE 'x'", "count", "not an integer32"),
-            ("count + name == 1", "count", "of numbers"),
-            ("uppercase:(count) == 'A'", "count", "texts"),
+            ("count + name == 1", "count", "takes numbers"),
+            ("uppercase:(count) == 'A'", "count", "strings"),
             ("date == 5", "date", "not a date"), ("date == name", "date", "cannot be compared"),
             ("parent == 'x'", "parent", "not an object id"), ("parent < nil", "parent", "no order"),
             ("SELF == 5", "SELF", "not an object id"), ("parent == name", "parent", "cannot be"),
@@ -285,13 +285,14 @@ struct PredicateEvaluationTests {
             ("shown == nil", "shown", "transient and composite"),
             ("parent.shown != nil", "shown", "transient and composite"),
             ("place.zip == 1", "place", "no such element"), ("count == $x", "$x", "no value"),
-            ("count.@sum == 1", "count", "no collection"),
+            ("count.@sum == 1", "count", "not a collection"),
             ("children.@sum.name == 1", "name", "numbers"),
             ("children.@count.name == 1", "name", "@count is a number"),
-            ("children.@max == 1", "children", "order"), ("count IN 5.0 + 1", "count", "no list"),
-            ("count == {1}", "count", "one value"), ("count[0] == 1", "count", "no collection"),
+            ("children.@max == 1", "children", "order"),
+            ("count IN 5.0 + 1", "count", "not a list"),
+            ("count == {1}", "count", "one value"), ("count[0] == 1", "count", "not a collection"),
             ("SUBQUERY(children, $x, $x.foo == 1).@count > 0", "foo", "no attribute"),
-            ("SUBQUERY(count, $x, $x == 1).@count > 0", "count", "no collection"),
+            ("SUBQUERY(count, $x, $x == 1).@count > 0", "count", "not a collection"),
             ("SUBQUERY(children, $x, TRUEPREDICATE) == 0", "children", "ANY, ALL or NONE"),
             ("FUNCTION(SELF, 'f:') == 1", "f:", "not known"),
             ("count == FETCH(a, b, TRUE)", "FETCH", "FETCH"),
@@ -322,7 +323,8 @@ struct PredicateEvaluationTests {
         #expect(
             refusal?.message
                 == #"'(a)\1' cannot be used as a regular expression: the reference \1 to a group is not supported, "#
-                + "for its time has no bounds: write what it stands for (at character 4)")
+                + "because its running time has no bound: write what it stands for (at character 4)"
+        )
         #expect(refusal?.plainMessage == "$value cannot be used as a regular expression")
         let deep = PredicateNode.compare(
             "name", .matches, .string(String(repeating: "(", count: 100_000)))

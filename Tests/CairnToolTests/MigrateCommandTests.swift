@@ -251,7 +251,7 @@ struct MigrateCommandTests {
             $0.entities[0].properties[2].expression = .source("nom")
         }
         #expect(
-            errors().contains("ThingToThing.title: Thing of the old model has nothing at nom"))
+            errors().contains("ThingToThing.title: Thing of the old model has no property nom"))
         #expect(errors("--deduplicate", "Thing:email:newest:visits").contains("cannot be combined"))
         file = work.folder.path("none.xcmappingmodel")
         #expect(errors().contains("there is no such file or folder"))

@@ -135,7 +135,8 @@ struct TableQueryTests {
         #expect(run(options).code == 0)
         let failed = run(options + ["--sql-nulls"])
         #expect(failed.code == 1)
-        #expect(failed.errors.contains("--having: the predicate has too many"), "\(failed.errors)")
+        #expect(
+            failed.errors.contains("--having: the predicate nests too many"), "\(failed.errors)")
     }
 
     @Test("equal rows are printed once")
@@ -211,12 +212,15 @@ struct TableQueryTests {
             (["--limit", "-1"], 2, "--limit must be 0 or more"),
             (["--offset", "-1"], 2, "--offset must be 0 or more"),
             (["--group-by", "kind,kind"], 2, "--group-by names kind twice"),
-            (["--group-by", "@count"], 1, "--group-by @count: @count is a figure of a whole"),
+            (
+                ["--group-by", "@count"], 1,
+                "--group-by @count: @count is an aggregate over a whole"
+            ),
             (
                 ["--group-by", "size + sum:(price)"], 1,
-                "sum:(price) is a figure of a whole group: objects cannot be grouped by it"
+                "sum:(price) is an aggregate over a whole group: objects cannot be grouped by it"
             ),
-            (["--columns", "max:(sum:(price))"], 1, "max:(sum:(price)) makes no sense"),
+            (["--columns", "max:(sum:(price))"], 1, "max:(sum:(price)) cannot be computed"),
             (["--columns", "m=count:(count:(code))"], 1, "count:(code) is a figure"),
             (["--columns", "sum:(TERNARY(size > max:(price), 1, 0))"], 1, "max:(price) is a fig"),
             (

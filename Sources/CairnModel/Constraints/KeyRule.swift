@@ -47,7 +47,7 @@ package final class KeyRule: Sendable {
         let predicate = try written.walkable()
         // The store keeps the text, so one that does not read back would be a store that does not open.
         guard (try? PredicateParser.parse(written.predicateFormat)) == written else {
-            throw PredicateFormatError("its text does not say the same when it is read back")
+            throw PredicateFormatError("its text reads back as another predicate")
         }
         guard predicate != .constant(false) else {
             throw PredicateFormatError("no object would take part")

@@ -140,7 +140,8 @@ extension UniquenessRule: Codable {
                 self,
                 .init(
                     codingPath: encoder.codingPath,
-                    debugDescription: "which objects take part is not understood: \(misread)"))
+                    debugDescription:
+                        "the condition for objects to take part is not understood: \(misread)"))
         }
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(names, forKey: .names)

@@ -32,18 +32,18 @@ struct DerivationReader {
         switch node {
         case .function(.now, _):
             guard attribute.type == .date || attribute.type == .double else {
-                throw refusal("a moment is no value of type \(attribute.type.rawValue)")
+                throw refusal("a date does not fit the type \(attribute.type.rawValue)")
             }
             return .now
         case .keyPath(let path): return try self.path(path, nil)
         case .function(let function, let arguments):
             guard function == .uppercase || function == .lowercase || function == .canonical else {
                 throw refusal(
-                    "of functions a derivation may use uppercase:, lowercase:, canonical: and now()"
+                    "a derivation may only use the functions uppercase:, lowercase:, canonical: and now()"
                 )
             }
             guard arguments.count == 1, case .keyPath(let path) = arguments[0] else {
-                throw refusal("\(function.rawValue) is made of an attribute, named by its path")
+                throw refusal("\(function.rawValue) takes one attribute, named by its path")
             }
             return try self.path(path, function)
         case .collection(let operation, let base, let rest):
@@ -70,14 +70,14 @@ struct DerivationReader {
                     throw refusal(
                         relationship.storage == .transient
                             ? "\(holder.name).\(name) is transient: the store does not know it"
-                            : "\(holder.name).\(name) is to-many: its members have no value but by an operator, such as "
+                            : "\(holder.name).\(name) is to-many: use an operator on its members, such as "
                                 + "\(name).@count")
                 }
                 steps.append(Derivation.Step(entity: holder.index, column: column))
                 holder = entities[relationship.destination]
                 rest = rest.dropFirst(name.count + 1)
                 guard !rest.isEmpty else {
-                    throw refusal("it leads to an object, and an attribute holds a value")
+                    throw refusal("it leads to an object, but an attribute holds a value")
                 }
                 continue
             }
@@ -99,18 +99,18 @@ struct DerivationReader {
         }
         guard type == .string else {
             throw refusal(
-                "\(function.rawValue) is made of a text, and \(name) is of type \(type.rawValue)")
+                "\(function.rawValue) takes a string, but \(name) is of type \(type.rawValue)")
         }
         guard attribute.type == .string else {
             throw refusal(
-                "\(function.rawValue) gives a text, and the attribute is of type \(attribute.type.rawValue)"
+                "\(function.rawValue) gives a string, but the attribute is of type \(attribute.type.rawValue)"
             )
         }
     }
 
     private func mismatch(_ name: String, _ type: AttributeType) -> ModelError {
         refusal(
-            "\(name) is of type \(type.rawValue), and the attribute, of type \(attribute.type.rawValue), cannot hold that"
+            "\(name) is of type \(type.rawValue), which the attribute, of type \(attribute.type.rawValue), cannot hold"
         )
     }
 
@@ -128,8 +128,8 @@ struct DerivationReader {
         guard holder.columns[column].attribute?.derivationExpression == nil else {
             throw refusal(
                 holder.index == entity.index && name == attribute.name
-                    ? "it is made of itself"
-                    : "\(holder.name).\(name) is derived itself: name what that is made of")
+                    ? "it is derived from itself"
+                    : "\(holder.name).\(name) is derived itself: name what it is derived from")
         }
         return column
     }
@@ -148,7 +148,7 @@ struct DerivationReader {
         _ operation: ExpressionNode.CollectionOperator, _ base: ExpressionNode, _ rest: String?
     ) throws(ModelError) -> Derivation.Source {
         guard case .keyPath(let path) = base else {
-            throw refusal("@\(operation.rawValue) is made of a relationship of the object")
+            throw refusal("@\(operation.rawValue) needs a relationship of the object")
         }
         if let rest {
             throw refusal(
@@ -158,8 +158,8 @@ struct DerivationReader {
         case .count, .sum, .average, .minimum, .maximum: break
         default:
             throw refusal(
-                "@\(operation.rawValue) gives several values: of operators a derivation may use @count, @sum, @avg, @min "
-                    + "and @max")
+                "@\(operation.rawValue) gives several values: a derivation may only use the operators @count, @sum, @avg, "
+                    + "@min and @max")
         }
         let name = first(path[...])
         guard let relationship = find(name, in: entity) else {
@@ -181,10 +181,10 @@ struct DerivationReader {
         let property = String(path.dropFirst(name.count + 1))
         if operation == .count {
             guard property.isEmpty else {
-                throw refusal("members are counted as they are: \(name).@count")
+                throw refusal("@count takes no attribute: write \(name).@count")
             }
             guard attribute.type.isCalculated else {
-                throw refusal("a count is no value of type \(attribute.type.rawValue)")
+                throw refusal("a count does not fit the type \(attribute.type.rawValue)")
             }
             return .members(relationship.storage, .count, column: nil)
         }
@@ -213,13 +213,13 @@ struct DerivationReader {
         switch operation {
         case .minimum, .maximum:
             guard type.isCalculated || type == .date || type == .string else {
-                throw refusal("values of type \(type.rawValue), as \(path) has, have no order")
+                throw refusal("\(path) is of type \(type.rawValue), whose values have no order")
             }
             guard type.isHeld(by: attribute.type) else { throw mismatch(path, type) }
         default:
             guard type.isCalculated else {
                 throw refusal(
-                    "@\(operation.rawValue) is made of numbers, and \(path) is of type \(type.rawValue)"
+                    "@\(operation.rawValue) needs numbers, but \(path) is of type \(type.rawValue)"
                 )
             }
             guard isResult(of: type, operation) else {

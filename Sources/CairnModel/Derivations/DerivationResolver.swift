@@ -104,7 +104,7 @@ struct DerivationResolver {
         }
         if attribute.isTransient {
             throw ModelError(
-                .invalidDerivation, "what is derived is stored, so it cannot be transient",
+                .invalidDerivation, "a derived attribute is stored, so it cannot be transient",
                 element: path)
         }
     }

@@ -93,24 +93,30 @@ private struct MappingCheck {
             try refuse("\(destination.name) is abstract: it can have no objects")
         }
         switch mapping.mappingType {
-        case .undefined: try refuse("nothing says what it does")
+        case .undefined: try refuse("it has no mapping type")
         case .custom:
-            if !mapping.hasPolicy { try refuse("it is a custom one, and has no policy") }
+            if !mapping.hasPolicy { try refuse("it is a custom mapping, but has no policy") }
             if source == nil, destination == nil { try refuse("it names no entity") }
         case .add:
-            if destination == nil { try refuse("it adds, and names no entity of the new model") }
-            if source != nil { try refuse("it adds, and names an entity of the old model") }
+            if destination == nil {
+                try refuse("it adds objects, but names no entity of the new model")
+            }
+            if source != nil { try refuse("it adds objects, but names an entity of the old model") }
         case .remove:
-            if source == nil { try refuse("it removes, and names no entity of the old model") }
-            if destination != nil { try refuse("it removes, and names an entity of the new model") }
+            if source == nil {
+                try refuse("it removes objects, but names no entity of the old model")
+            }
+            if destination != nil {
+                try refuse("it removes objects, but names an entity of the new model")
+            }
         case .copy, .transform:
             if source == nil || destination == nil {
-                try refuse("it brings objects over, and does not name both entities")
+                try refuse("it brings objects over, but does not name both entities")
             }
         }
         guard let predicate = mapping.sourcePredicate else { return }
         guard let source else {
-            return try refuse("it has a predicate, and names no entity of the old model")
+            return try refuse("it has a predicate, but names no entity of the old model")
         }
         do throws(PredicateFormatError) {
             _ = try predicate.bound(to: source, in: old)
@@ -132,7 +138,8 @@ private struct MappingCheck {
                 let place = "\(mapping.name).\(property.name)"
                 guard let destination else {
                     throw ModelError(
-                        .invalidMapping, "there is no new object that could have it", element: place
+                        .invalidMapping, "the entity mapping makes no object that could have it",
+                        element: place
                     )
                 }
                 guard names.insert(property.name).inserted else {
@@ -164,7 +171,7 @@ private struct MappingCheck {
         {
             guard leaf.derivationExpression == nil else {
                 throw ModelError(
-                    .invalidMapping, "it is derived: nobody can set it", element: place)
+                    .invalidMapping, "it is derived and cannot be set", element: place)
             }
             return
         }
@@ -187,7 +194,7 @@ private struct MappingCheck {
         default: break
         }
         throw ModelError(
-            .invalidMapping, "it is composite: its parts have to be mapped one by one",
+            .invalidMapping, "it is composite: map its elements one by one",
             element: place)
     }
 
@@ -236,15 +243,15 @@ private struct MappingCheck {
             return MappingTerms.variables.contains(name)
                 ? nil : wrong("there is no variable $\(name)")
         case .keyPath(let path):
-            return wrong("\(path) belongs to no object: it has to begin at $source")
+            return wrong("\(path) does not say of which object: write $source.\(path)")
         case .path(.variable(let name), let path) where !named.contains(name):
             if name == MappingTerms.source, let source {
                 return old.leads(path, from: source)
-                    ? nil : wrong("\(source.name) of the old model has nothing at \(path)")
+                    ? nil : wrong("\(source.name) of the old model has no property \(path)")
             }
             if name == MappingTerms.destination {
                 return new.leads(path, from: destination)
-                    ? nil : wrong("\(destination.name) of the new model has nothing at \(path)")
+                    ? nil : wrong("\(destination.name) of the new model has no property \(path)")
             }
             return nil
         case .call(.variable(MappingTerms.manager), let function, let arguments):
@@ -252,7 +259,8 @@ private struct MappingCheck {
                 return wrong("the manager has no function \(function)")
             }
             guard (1...2).contains(arguments.count) else {
-                return wrong("\(function) takes objects, and before them the name of a mapping")
+                return wrong(
+                    "\(function) takes objects, with the name of an entity mapping before them")
             }
             if arguments.count == 2, case .constant(.string(let name)) = arguments[0],
                 !MappingTerms.ManagerFunction.namesRelationship(function),
@@ -264,10 +272,10 @@ private struct MappingCheck {
             return nil
         case .call(.variable(MappingTerms.entityPolicy), let function, _):
             return mapping.hasPolicy
-                ? nil : wrong("\(function) is a function of a policy, and the mapping has none")
+                ? nil : wrong("\(function) is a function of a policy, but the mapping has none")
         case .call(_, let function, _):
             return wrong("\(function) is a function of neither $manager nor $entityPolicy")
-        case .fetch: return wrong("a value cannot be fetched")
+        case .fetch: return wrong("a value expression cannot contain a fetch")
         default: return nil
         }
     }

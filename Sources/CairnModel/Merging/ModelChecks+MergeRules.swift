@@ -16,7 +16,7 @@ extension ModelChecks {
             case .fold(.maximum), .fold(.minimum), .fold(.sum), .fold(.union):
                 throw ModelError(
                     .invalidValue,
-                    "the merge rule \(rule.text) is one of single properties, not of an entity",
+                    "the merge rule \(rule.text) is for single properties, not for an entity",
                     element: entity.name)
             }
         }
@@ -39,7 +39,7 @@ extension ModelChecks {
             if part.userInfo[MergeRule.userInfoKey] != nil {
                 throw ModelError(
                     .invalidValue,
-                    "the merge rule of a composite attribute is one of all its elements",
+                    "a merge rule belongs to the whole composite attribute, not to one of its elements",
                     element: "\(path).\(part.name)")
             }
             try refuseRules(ofElements: part, "\(path).\(part.name)")
@@ -51,7 +51,7 @@ extension ModelChecks {
     {
         guard let text = userInfo[MergeRule.userInfoKey] else { return nil }
         if let rule = MergeRule(text: text) { return rule }
-        throw ModelError(.invalidValue, "\(text) is no merge rule", element: element)
+        throw ModelError(.invalidValue, "\(text) is not a merge rule", element: element)
     }
 
     private func check(_ rule: MergeRule?, _ name: String, _ entity: SchemaEntity)
@@ -68,7 +68,7 @@ extension ModelChecks {
             let index = entity.relationshipIndex(named: name),
             entity.relationships[index].description.isToMany
         {
-            problem = "a to-many relationship has no rule but union"
+            problem = "a to-many relationship can only have the rule union"
         }
         if let problem {
             throw ModelError(

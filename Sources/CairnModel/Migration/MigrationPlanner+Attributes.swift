@@ -128,7 +128,7 @@ extension MigrationPlanner {
         if Self.hasOtherLimits(before, after) {
             note(
                 .attribute, .changed, entity, name,
-                .yes("other values are valid now; stored ones are not looked at", .nothing))
+                .yes("other values are valid now; stored ones are not checked", .nothing))
         }
     }
 
@@ -251,7 +251,7 @@ extension MigrationPlanner {
             return .yes(words, .metadata, beyondCoreData: true)
         }
         return .no(
-            words, "it is not said how values of \(before.rawValue) become \(after.rawValue)")
+            words, "nothing says how values of \(before.rawValue) become \(after.rawValue)")
     }
 
     /// Whether other values are valid than before.

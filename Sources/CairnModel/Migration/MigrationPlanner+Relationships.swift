@@ -238,7 +238,8 @@ extension MigrationPlanner {
         guard let today = destinations[before.destination] else {
             return .no(
                 "leads to \(entity.name) now, to \(was) before",
-                "\(was) is not in the new model, and \(entity.name) does not say that it was it")
+                "\(was) is not in the new model, and is not the renaming identifier of \(entity.name)"
+            )
         }
         if today == after.destination { return nil }
         if entity.family.contains(today) {
@@ -271,7 +272,7 @@ extension MigrationPlanner {
         let words = "the inverse is \(name) now, \(was?.name ?? "none") before"
         if origins.isEmpty { return .yes(words, cost) }
         if let was, origins.allSatisfy({ $0 == was }) { return nil }
-        return .no(words, "\(name) was no inverse of it, so they may not agree")
+        return .no(words, "\(name) was not its inverse, so they may not agree")
     }
 
     // MARK: What is gone

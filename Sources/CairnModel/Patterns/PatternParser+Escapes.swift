@@ -3,7 +3,7 @@
 extension PatternParser {
     /// What a backslash and the sign behind it mean outside of brackets; nil for what is nothing.
     mutating func escape(_ start: Int) throws(PatternError) -> Atom? {
-        guard let scalar = peek() else { throw error("expected a sign behind '\\'") }
+        guard let scalar = peek() else { throw error("expected a character after '\\'") }
         switch scalar {
         case "A": return anchor(.start)
         case "z": return anchor(.end)
@@ -98,7 +98,7 @@ extension PatternParser {
 
     /// The scalar that an escape stands for.
     mutating func scalarEscape(_ start: Int) throws(PatternError) -> Unicode.Scalar {
-        guard let scalar = peek() else { throw error("expected a sign behind '\\'") }
+        guard let scalar = peek() else { throw error("expected a character after '\\'") }
         place += 1
         switch scalar {
         case "t": return "\t"
@@ -140,7 +140,7 @@ extension PatternParser {
             place += 1
         }
         guard count >= digits.lowerBound, let scalar = Unicode.Scalar(number) else {
-            throw error("\(text(from: start)) is no character", at: start)
+            throw error("\(text(from: start)) is not a character", at: start)
         }
         return scalar
     }

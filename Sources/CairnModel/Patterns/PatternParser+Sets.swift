@@ -78,14 +78,14 @@ extension PatternParser {
             self.place += 1
             let most = try literal()
             guard least.value <= most.value else {
-                throw error("the range \(least)-\(most) has no members", at: place)
+                throw error("the range \(least)-\(most) is empty", at: place)
             }
             sets.append(.range(least.value, most.value, ignoresCase: flags.ignoresCase))
         }
         sets += String(String.UnicodeScalarView(literals)).map {
             PatternSet($0, ignoresCase: flags.ignoresCase)
         }
-        if sets.isEmpty { throw error("a set without members", at: start) }
+        if sets.isEmpty { throw error("the set is empty", at: start) }
         return sets.count == 1 ? sets[0] : .union(sets)
     }
 

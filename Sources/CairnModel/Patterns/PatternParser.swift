@@ -101,7 +101,9 @@ struct PatternParser {
 
     /// An error about what would take a time without bounds.
     func unbounded(_ what: String, _ instead: String, at place: Int) -> PatternError {
-        error("\(what) is not supported, for its time has no bounds: \(instead)", at: place)
+        error(
+            "\(what) is not supported, because its running time has no bound: \(instead)", at: place
+        )
     }
 
     // MARK: Structure
@@ -184,7 +186,8 @@ struct PatternParser {
             return nil
         }
         if let least, let most, least > most {
-            throw error("the repetition {\(least),\(most)} has no count", at: start)
+            throw error(
+                "the repetition {\(least),\(most)} has its minimum above its maximum", at: start)
         }
         return (least ?? 0, most)
     }
@@ -299,7 +302,7 @@ struct PatternParser {
             place += 1
         }
         if place == start { throw error("expected the name of a group") }
-        if !take(end) { throw error("expected '\(end)' behind the name of a group") }
+        if !take(end) { throw error("expected '\(end)' after the name of a group") }
     }
 
     private func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }

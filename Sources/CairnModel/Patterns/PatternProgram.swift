@@ -174,7 +174,7 @@ extension PatternError {
     fileprivate static var tooLong: PatternError {
         PatternError(
             message:
-                "it has more than \(PatternPrograms.mostSteps) places, or more than \(PatternPrograms.mostRepeated) by one repetition: repeat less often",
+                "it has more than \(PatternPrograms.mostSteps) positions, or more than \(PatternPrograms.mostRepeated) in one repetition: repeat less often",
             offset: nil)
     }
 }

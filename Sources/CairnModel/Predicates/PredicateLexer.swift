@@ -82,7 +82,7 @@ struct PredicateLexer {
                 }
                 let name = placeholder()
                 guard !name.isEmpty else {
-                    throw error("a placeholder such as %@ is not whole", at: start)
+                    throw error("a placeholder such as %@ is incomplete", at: start)
                 }
                 add(.placeholder(name), from: start)
             } else if let symbol = Self.symbols.first(where: {
@@ -250,7 +250,7 @@ struct PredicateLexer {
         }
         if let value = Decimal(exactText: text) { return .decimal(value) }
         guard let value = Double(text), value.isFinite else {
-            throw error("the number \(text) is beyond every numeric type", at: start)
+            throw error("the number \(text) is out of the range of every numeric type", at: start)
         }
         // Rounded it may be a number that a decimal holds, and as which its own text would be read again.
         return value == 0 && value.sign == .minus ? .double(value) : Value.double(value).asNumber

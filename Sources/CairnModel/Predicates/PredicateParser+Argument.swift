@@ -51,7 +51,7 @@ extension PredicateParser {
     {
         guard used < arguments.count else {
             throw error(
-                "there is no argument for this placeholder: \(arguments.count) are given",
+                "there is no argument for this placeholder: \(arguments.count) were given",
                 at: place)
         }
         used += 1

@@ -27,7 +27,7 @@ extension PredicateParser {
         case .symbol("("):
             guard case .expression(let node) = try parenthesis() else {
                 throw error(
-                    "a value is expected, but a predicate stands in the parentheses", at: start)
+                    "a value is expected, but there is a predicate in the parentheses", at: start)
             }
             return node
         case .symbol("{"): return try braces()
@@ -161,7 +161,7 @@ extension PredicateParser {
         guard let type = ExpressionNode.CastType(name: name) else {
             let names = ExpressionNode.CastType.allCases.map(\.rawValue)
             throw error(
-                "\(name) is no type that CAST knows: there are \(names.joined(separator: ", "))",
+                "CAST does not know the type \(name): it knows \(names.joined(separator: ", "))",
                 at: typePlace)
         }
         advance()
@@ -170,7 +170,7 @@ extension PredicateParser {
         switch (type, literal) {
         case (.date, .string), (.uuid, .string), (.url, .string), (.data, .string),
             (.objectID, .string):
-            throw error("\(literal) is no \(type.rawValue)", at: place)
+            throw error("\(literal) is not a valid \(type.rawValue)", at: place)
         default: return .cast(value, to: type)
         }
     }

@@ -113,7 +113,7 @@ extension PredicateParser {
             case "n": options.insert(.normalized)
             case "l": options.insert(.localeSensitive)
             default:
-                throw error("\(letter) is no option: there are c, d, n and l", at: place)
+                throw error("\(letter) is not an option: the options are c, d, n and l", at: place)
             }
         }
         try require("]", "a closing ]")

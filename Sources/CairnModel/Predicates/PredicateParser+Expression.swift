@@ -186,7 +186,7 @@ extension PredicateParser {
         guard let operation = ExpressionNode.CollectionOperator(rawValue: word) else {
             let names = ExpressionNode.CollectionOperator.allCases.map { "@\($0.rawValue)" }
             throw error(
-                "@\(word) is no collection operator: there are \(names.joined(separator: ", "))",
+                "@\(word) is not a collection operator: there are \(names.joined(separator: ", "))",
                 at: place)
         }
         advance()

@@ -81,7 +81,7 @@ public struct PredicateParser {
         guard token.kind == .end else { throw expected(what) }
         guard used == arguments.count else {
             throw error(
-                "\(arguments.count) arguments are given for \(used) placeholders", at: token)
+                "\(arguments.count) arguments were given for \(used) placeholders", at: token)
         }
     }
 
@@ -116,7 +116,7 @@ public struct PredicateParser {
     /// The error that something else stands here.
     func expected(_ what: String) -> PredicateFormatError {
         let found =
-            token.kind == .end ? "the predicate ends" : "\(token.text) stands there"
+            token.kind == .end ? "the predicate ends" : "there is \(token.text)"
         return error("\(what) is expected, but \(found)", at: token)
     }
 

@@ -101,7 +101,8 @@ package struct SortPath: Sendable {
         }
         if entity.relationships[index].description.isToMany {
             throw PredicateFormatError(
-                "\(name) of \(entity.name) is to-many: it has no one value to sort by", key: path)
+                "\(name) of \(entity.name) is to-many: it has no single value to sort by", key: path
+            )
         }
         if entity.relationships[index].storage == .transient {
             throw transient(name, of: entity, on: path)
@@ -124,7 +125,7 @@ package struct SortPath: Sendable {
     private static func check(_ key: SortKey, _ column: SchemaColumn) throws(PredicateFormatError) {
         if key.comparison == .binary || column.kind == .attribute(.string) { return }
         throw PredicateFormatError(
-            "the comparison \(key.comparison.rawValue) is of texts, which \(key.key) is not",
+            "the comparison \(key.comparison.rawValue) is for strings, which \(key.key) is not",
             key: key.key)
     }
 }

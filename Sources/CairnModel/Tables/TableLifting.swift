@@ -34,7 +34,7 @@ struct TableLifting {
         for (index, key) in terms.groupBy.enumerated() {
             if let figure = firstAggregate(in: key) {
                 throw PredicateFormatError(
-                    "\(Self.words(figure)) is a figure of a whole group: objects cannot be grouped by it",
+                    "\(Self.words(figure)) is an aggregate over a whole group: objects cannot be grouped by it",
                     key: PredicateBinder.key(of: key))
             }
             let (bound, kind) = try binder.bind(key)
@@ -153,7 +153,7 @@ struct TableLifting {
         guard kind.isCollection else { return bound }
         if isMode(node) { return .index(of: bound, .first) }
         throw PredicateFormatError(key: PredicateBinder.key(of: written ?? node)) {
-            "\($0(written ?? node)) gives many values: a table has one in each place"
+            "\($0(written ?? node)) gives many values, but a table has one value in each cell"
         }
     }
 
@@ -165,7 +165,7 @@ struct TableLifting {
             let kind = try binder.bind(expression).kind
             guard kind.isText else {
                 throw PredicateFormatError(
-                    "the comparison \(key.comparison.rawValue) is of texts, which \(key.key) is not",
+                    "the comparison \(key.comparison.rawValue) is for strings, which \(key.key) is not",
                     key: key.key)
             }
         }
@@ -228,7 +228,7 @@ struct TableLifting {
         steps += 1
         defer { depth -= 1 }
         guard depth <= PredicateNode.deepest, steps <= Self.mostSteps else {
-            throw PredicateFormatError("the columns are made of each other too often", key: nil)
+            throw PredicateFormatError("the columns refer to each other too often", key: nil)
         }
         if let key = terms.groupBy.firstIndex(of: node) {
             return .variable(TablePlan.variable(ofKey: key))
@@ -269,7 +269,7 @@ struct TableLifting {
             _ = try binder.bind(.keyPath(path))
         } catch {
             throw PredicateFormatError(
-                "\(error.message), and the table no column of that name", key: error.key)
+                "\(error.message), and the table has no column of that name", key: error.key)
         }
     }
 
@@ -279,7 +279,7 @@ struct TableLifting {
     {
         if let argument = found.argument, let inner = firstAggregate(in: argument) {
             throw PredicateFormatError(
-                "\(Self.words(inner)) is a figure of a whole group already: \(Self.words(written)) makes no sense",
+                "\(Self.words(inner)) is an aggregate over a whole group already: \(Self.words(written)) cannot be computed from it",
                 key: PredicateBinder.key(of: written))
         }
         var argument: ExpressionNode?

@@ -32,7 +32,8 @@ final class MappingRun {
         isPlain = !mapping.hasPolicy
         func misfit(_ message: String, key: String? = nil) -> StoreError {
             StoreError(
-                .missingMappingModel, "the mapping model does not fit: \(mapping.name): \(message)",
+                .missingMappingModel,
+                "the mapping model does not fit: the entity mapping \(mapping.name): \(message)",
                 context: .init(
                     entity: mapping.destinationEntityName ?? mapping.sourceEntityName, key: key))
         }

@@ -290,7 +290,7 @@ struct MappingModelReadingTests {
                 }),
             Bad(
                 name: "an id twice", code: .duplicateName, element: "z103",
-                sentence: "the file has two objects of this id",
+                sentence: "the file has two objects with this id",
                 edit: { $0.replacingOccurrences(of: "id=\"z104\"", with: "id=\"z103\"") }),
             Bad(
                 name: "an object that is not there", code: .malformed, element: "z102",
@@ -323,7 +323,7 @@ struct MappingModelReadingTests {
                 change: { $0.entities[4].texts["name"] = "Cars" }),
             Bad(
                 name: "a number that is none", code: .invalidElement, element: "Place",
-                sentence: "mappingnumber is no number: seven",
+                sentence: "mappingnumber is not a number: seven",
                 change: { $0.entities[6].texts["mappingnumber"] = "seven" }),
             Bad(
                 name: "a predicate that is none", code: .invalidMapping, element: "Place",
@@ -335,7 +335,7 @@ struct MappingModelReadingTests {
                 change: { $0.entities[6].texts["sourcefilterpredicatestring"] = "size == 1" }),
             Bad(
                 name: "a fetch of its own", code: .invalidMapping, element: "Place",
-                sentence: "its source fetch is an expression of its own",
+                sentence: "its source fetch is a custom expression",
                 change: {
                     $0.entities[6].texts["autogenerateexpression"] = "0"
                     $0.entities[6].texts["sourceexpressiondata"] = MappingText.base64(
@@ -343,15 +343,15 @@ struct MappingModelReadingTests {
                 }),
             Bad(
                 name: "broken base 64", code: .malformed, element: "Cars.plate",
-                sentence: "valueexpressiondata is not written in base 64",
+                sentence: "valueexpressiondata is not written in base64",
                 change: { $0.entities[3].properties[0].texts["valueexpressiondata"] = "YnB*" }),
             Bad(
                 name: "no archive", code: .malformed, element: "Cars.plate",
-                sentence: "its value expression is no archive",
+                sentence: "its value expression is not a keyed archive",
                 change: { $0.entities[3].properties[0].texts["valueexpressiondata"] = "YnBs" }),
             Bad(
                 name: "no user info", code: .malformed, element: "Cars.plate",
-                sentence: "its user info is no archive",
+                sentence: "its user info is not a keyed archive",
                 change: { $0.entities[3].properties[0].texts["userinfodata"] = "YnBs" }),
             Bad(
                 name: "a block", code: .invalidMapping, element: "Cars.plate",
@@ -360,7 +360,7 @@ struct MappingModelReadingTests {
                 change: { $0.entities[3].properties[0].expression = .other("NSBlockExpression") }),
             Bad(
                 name: "a path that leads nowhere", code: .invalidMapping, element: "Cars.plate",
-                sentence: "Car of the old model has nothing at wheels",
+                sentence: "Car of the old model has no property wheels",
                 change: { $0.entities[3].properties[0].expression = .source("wheels") }),
             Bad(
                 name: "a function of nobody", code: .invalidMapping, element: "Cars.plate",
@@ -371,7 +371,7 @@ struct MappingModelReadingTests {
                 }),
             Bad(
                 name: "a policy that is not there", code: .invalidMapping, element: "Cars.plate",
-                sentence: "plateOf: is a function of a policy, and the mapping has none",
+                sentence: "plateOf: is a function of a policy, but the mapping has none",
                 change: {
                     $0.entities[3].properties[0].expression = .call(
                         .variable("entityPolicy"), "plateOf:", [.variable("source")])
@@ -385,7 +385,7 @@ struct MappingModelReadingTests {
             Bad(
                 name: "a mapping that makes nothing", code: .invalidMapping,
                 element: "PersonToPerson.vehicles",
-                sentence: "VehicleToVehicle makes no objects, for Vehicle is abstract",
+                sentence: "VehicleToVehicle makes no objects, because Vehicle is abstract",
                 change: {
                     $0.entities[0].properties[7].expression = .destinations(
                         "VehicleToVehicle", .source("vehicles"))
@@ -404,17 +404,17 @@ struct MappingModelReadingTests {
                 }),
             Bad(
                 name: "an object named very often", code: .malformed, element: "z102",
-                sentence: "entitymappings names z103, which something has named before",
+                sentence: "entitymappings names z103, which another object names already",
                 edit: { $0.replacingOccurrences(of: "\"z103 z104", with: "\"z103 z103 z104") }),
             Bad(
                 name: "an object of two", code: .malformed, element: "PersonToBadge",
-                sentence: "attributemappings names z110, which something has named before",
+                sentence: "attributemappings names z110, which another object names already",
                 edit: {
                     $0.replacingOccurrences(of: "idrefs=\"z120\"", with: "idrefs=\"z110\"")
                 }),
             Bad(
                 name: "a derived attribute that is set", code: .invalidMapping,
-                element: "PersonToPerson.sorting", sentence: "it is derived: nobody can set it",
+                element: "PersonToPerson.sorting", sentence: "it is derived and cannot be set",
                 change: { $0.entities[0].properties[5].expression = .source("given") }),
         ]
     }
@@ -460,7 +460,7 @@ struct MappingModelReadingTests {
             }
             #expect(
                 try message(model.path)
-                    == "\(model.path): the folder has no xcmapping.xml: it is no mapping model")
+                    == "\(model.path): the folder has no xcmapping.xml: it is not a mapping model")
             #expect(
                 try message(folder.path("none"))
                     == "\(folder.path("none")): there is no such file or folder")
@@ -476,7 +476,7 @@ struct MappingModelReadingTests {
             try Data(ArchivedNode.itself.archive).write(to: compiled)
             #expect(
                 try message(compiled.path)
-                    == "\(compiled.path): this is a compiled mapping model: the .xcmappingmodel that it was made of is read"
+                    == "\(compiled.path): this is a compiled mapping model: give the .xcmappingmodel that it was compiled from"
             )
             try Data("<database>\n<object".utf8).write(to: file)
             #expect(try message(model.path).hasPrefix("\(file.path):2: the XML is broken: "))
@@ -502,7 +502,7 @@ struct MappingModelReadingTests {
         }
         #expect(try read(1).entityMappings[0]["name"]?.userInfo == ["note": "kept"])
         let error = try #require(throws: ModelError.self) { try read(8) }
-        #expect(error.message == "its user info is no archive")
+        #expect(error.message == "its user info is not a keyed archive")
         #expect(error.element == "Garage.name4")
     }
 

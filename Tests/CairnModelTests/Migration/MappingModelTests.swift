@@ -180,13 +180,13 @@ struct MappingModelTests {
             Mistake("CarToCar: it was made for another version of Car") {
                 $0["CarToCar"]?.sourceEntityVersionHash = Data([1])
             },
-            Mistake("CarToCar: nothing says what it does") {
+            Mistake("CarToCar: it has no mapping type") {
                 $0["CarToCar"]?.mappingType = .undefined
             },
-            Mistake("CarToCar: it is a custom one, and has no policy") {
+            Mistake("CarToCar: it is a custom mapping, but has no policy") {
                 $0["CarToCar"]?.mappingType = .custom
             },
-            Mistake("CarToCar: it adds, and names an entity of the old model") {
+            Mistake("CarToCar: it adds objects, but names an entity of the old model") {
                 $0["CarToCar"]?.mappingType = .add
             },
             Mistake(
@@ -204,24 +204,24 @@ struct MappingModelTests {
                 $0["CarToCar"]?.attributeMappings = []
                 $0["CarToCar"]?.relationshipMappings.append(.init("plate"))
             },
-            Mistake("RemovePlace.name: there is no new object that could have it") {
+            Mistake("RemovePlace.name: the entity mapping makes no object that could have it") {
                 $0["RemovePlace"]?.attributeMappings.append(.init("name"))
             },
             Mistake(
-                "PersonToPerson.address: it is composite: its parts have to be mapped one by one"
+                "PersonToPerson.address: it is composite: map its elements one by one"
             ) {
                 $0["PersonToPerson"]?.attributeMappings.removeLast(2)
                 $0["PersonToPerson"]?.attributeMappings.append(.init("address", copying: "name"))
             },
             Mistake(
-                "PersonToPerson.height: Person of the old model has nothing at weight",
+                "PersonToPerson.height: Person of the old model has no property weight",
                 setting("$source.weight")),
             Mistake(
-                "PersonToPerson.height: Person of the old model has nothing at cars.color",
+                "PersonToPerson.height: Person of the old model has no property cars.color",
                 setting("$source.cars.color.@count")),
             Mistake("PersonToPerson.height: there is no variable $person", setting("$person.name")),
             Mistake(
-                "PersonToPerson.height: name.length belongs to no object: it has to begin at $source",
+                "PersonToPerson.height: name.length does not say of which object: write $source.name.length",
                 setting("name.length")),
             Mistake(
                 "PersonToPerson.height: the manager has no function destroy",
@@ -230,7 +230,7 @@ struct MappingModelTests {
                 "PersonToPerson.height: there is no entity mapping BusToBus",
                 setting("FUNCTION($manager, 'destinationInstances', 'BusToBus', $source)")),
             Mistake(
-                "PersonToPerson.height: size is a function of a policy, and the mapping has none",
+                "PersonToPerson.height: size is a function of a policy, but the mapping has none",
                 setting("FUNCTION($entityPolicy, 'size', $source)")),
             Mistake(
                 "PersonToPerson.height: size is a function of neither $manager nor $entityPolicy",

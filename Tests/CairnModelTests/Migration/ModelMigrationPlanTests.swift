@@ -105,7 +105,7 @@ struct ModelMigrationPlanTests {
             $0["Thing"]?.attributes[2].type = .double
         },
         Case(
-            "Thing.url: attribute string now, uri before (no: it is not said how values of uri become string)",
+            "Thing.url: attribute string now, uri before (no: nothing says how values of uri become string)",
             .mapping
         ) { $0["Thing"]?.attributes[3].type = .string },
         Case("Thing.code: attribute optional now", .metadata) {
@@ -119,7 +119,7 @@ struct ModelMigrationPlanTests {
             $0["Thing"]?.attributes[1].defaultValue = .integer(7)
         },
         Case(
-            "Thing.name: attribute other values are valid now; stored ones are not looked at",
+            "Thing.name: attribute other values are valid now; stored ones are not checked",
             .nothing
         ) { $0["Thing"]?.attributes[0].maximumLength = 9 },
         Case("Thing.url: attribute transient now", .metadata) {

@@ -140,7 +140,7 @@ struct StoreTableTests {
             let expression = try ExpressionNode(format: format)
             let error = storeError { _ = try ask(stack, [.init("x", expression)]) { _ in } }
             #expect(error?.code == .invalidRequest, "\(format)")
-            #expect(error?.message.contains("\(inner) is a figure") == true, "\(format)")
+            #expect(error?.message.contains("\(inner) is an aggregate") == true, "\(format)")
         }
         for format in ["sum:(price)", "@count", "price + max:(price)"] {
             let key = try ExpressionNode(format: format)
@@ -148,7 +148,8 @@ struct StoreTableTests {
                 _ = try ask(stack, [.init("serialCode")]) { $0.terms.groupBy = [key] }
             }
             #expect(error?.code == .invalidRequest, "\(format)")
-            #expect(error?.message.contains("is a figure of a whole group") == true, "\(format)")
+            #expect(
+                error?.message.contains("is an aggregate over a whole group") == true, "\(format)")
         }
     }
 

@@ -80,7 +80,7 @@ struct MappingFileObject {
         if packed.isEmpty { return nil }
         guard let data = Data(base64Encoded: Data(packed)) else {
             throw ModelError(
-                .malformed, "\(name) is not written in base 64", element: element, line: line)
+                .malformed, "\(name) is not written in base64", element: element, line: line)
         }
         return Array(data)
     }

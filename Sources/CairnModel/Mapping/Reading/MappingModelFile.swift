@@ -26,7 +26,7 @@ package struct MappingModelFile: Sendable {
         if bytes.starts(with: "bplist".utf8) {
             throw ModelError(
                 .unreadable,
-                "this is a compiled mapping model: the .xcmappingmodel that it was made of is read",
+                "this is a compiled mapping model: give the .xcmappingmodel that it was compiled from",
                 file: file)
         }
         try self.init(xml: bytes, name: file)
@@ -65,7 +65,8 @@ package struct MappingModelFile: Sendable {
         let file = folder + "/xcmapping.xml"
         guard ModelVersions.isFolder(file) == false else {
             throw ModelError(
-                .unreadable, "the folder has no xcmapping.xml: it is no mapping model", file: path)
+                .unreadable, "the folder has no xcmapping.xml: it is not a mapping model",
+                file: path)
         }
         return file
     }
@@ -83,7 +84,7 @@ package struct MappingModelFile: Sendable {
             let object = try MappingFileObject(element)
             guard objects.updateValue(object, forKey: object.id) == nil else {
                 throw ModelError(
-                    .duplicateName, "the file has two objects of this id", element: object.id,
+                    .duplicateName, "the file has two objects with this id", element: object.id,
                     line: object.line)
             }
         }

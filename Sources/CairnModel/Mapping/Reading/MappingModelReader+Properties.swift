@@ -60,7 +60,7 @@ extension MappingModelReader {
         }
         guard let archived = KeyedArchive(bytes, &valuesLeft)?.top else {
             throw ModelError(
-                .malformed, "its value expression is no archive", element: place,
+                .malformed, "its value expression is not a keyed archive", element: place,
                 line: object.line)
         }
         let value: ExpressionNode
@@ -74,7 +74,7 @@ extension MappingModelReader {
         if let (name, entity) = abstractMapping(in: value) {
             throw ModelError(
                 .invalidMapping,
-                "\(name) makes no objects, for \(entity) is abstract: without the name of a mapping the function gives what any made",
+                "\(name) makes no objects, because \(entity) is abstract: without the name of a mapping the function gives the objects of every mapping",
                 element: place, line: object.line)
         }
         property.valueExpression = value
@@ -103,7 +103,8 @@ extension MappingModelReader {
         guard let bytes = try object.bytes("userinfodata", of: place) else { return [:] }
         guard let archived = KeyedArchive(bytes, &valuesLeft)?.top else {
             throw ModelError(
-                .malformed, "its user info is no archive", element: place, line: object.line)
+                .malformed, "its user info is not a keyed archive", element: place,
+                line: object.line)
         }
         var info: [String: String] = [:]
         for (key, value) in archived.entries {

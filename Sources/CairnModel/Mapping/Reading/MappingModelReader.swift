@@ -116,7 +116,7 @@ struct MappingModelReader {
             }
             guard used.insert(id).inserted else {
                 throw ModelError(
-                    .malformed, "\(name) names \(id), which something has named before",
+                    .malformed, "\(name) names \(id), which another object names already",
                     element: element, line: object.line)
             }
             members.append(member)
@@ -171,7 +171,7 @@ struct MappingModelReader {
         if fetch != nil, object.flag("autogenerateexpression") != true {
             throw ModelError(
                 .invalidMapping,
-                "its source fetch is an expression of its own, which cannot be carried out here: a filter predicate can",
+                "its source fetch is a custom expression, which is not supported: use a filter predicate",
                 element: name, line: object.line)
         }
         try setPolicy(of: &mapping, object)
@@ -179,7 +179,7 @@ struct MappingModelReader {
         if let text = object.text("mappingnumber") {
             guard let value = Int(text) else {
                 throw ModelError(
-                    .invalidElement, "mappingnumber is no number: \(text)", element: name,
+                    .invalidElement, "mappingnumber is not a number: \(text)", element: name,
                     line: object.line)
             }
             number = value

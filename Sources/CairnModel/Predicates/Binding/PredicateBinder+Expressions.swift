@@ -50,7 +50,7 @@ extension PredicateBinder {
         case .assignment(let name, let base):
             if isInCondition {
                 throw PredicateFormatError(
-                    "a condition cannot give $\(name) a value with the nil of SQL, which does not ask its parts one after the other",
+                    "a condition cannot give $\(name) a value under SQL's rules for nil, which do not evaluate its parts in order",
                     key: "$\(name)")
             }
             let (base, kind) = try bind(base)
@@ -59,7 +59,7 @@ extension PredicateBinder {
         case .call(_, let selector, _):
             throw PredicateFormatError("the function \(selector) is not known", key: selector)
         case .fetch:
-            throw PredicateFormatError("FETCH cannot be asked inside a predicate", key: "FETCH")
+            throw PredicateFormatError("FETCH cannot be used inside a predicate", key: "FETCH")
         }
     }
 
@@ -190,7 +190,7 @@ extension PredicateBinder {
         let (bound, kind) = try bind(base)
         guard kind.isCollection || kind.isOpen else {
             throw PredicateFormatError(key: key) {
-                "\($0(base)) is no collection, as @\(operation.rawValue) needs"
+                "\($0(base)) is not a collection, which @\(operation.rawValue) needs"
             }
         }
         let node = ExpressionNode.collection(operation, of: bound, path: path)
@@ -227,7 +227,7 @@ extension PredicateBinder {
         let (bound, kind) = try bind(base)
         guard kind.isCollection || kind.isOpen else {
             throw PredicateFormatError(key: Self.key(of: base)) {
-                "\($0(base)) is no collection: it has no index"
+                "\($0(base)) is not a collection: it cannot be indexed"
             }
         }
         switch index {
@@ -237,7 +237,7 @@ extension PredicateBinder {
             let (place, placeKind) = try bind(place)
             guard placeKind.isNumber else {
                 throw PredicateFormatError(
-                    "an index is a number, not \(placeKind.words)", key: Self.key(of: base))
+                    "an index must be a number, not \(placeKind.words)", key: Self.key(of: base))
             }
             return (.index(of: bound, .at(place)), kind.member)
         }
@@ -249,7 +249,7 @@ extension PredicateBinder {
         let (bound, kind) = try bind(collection)
         guard kind.isCollection || kind.isOpen else {
             throw PredicateFormatError(key: Self.key(of: collection)) {
-                "\($0(collection)) is no collection, as SUBQUERY needs"
+                "\($0(collection)) is not a collection, which SUBQUERY needs"
             }
         }
         let outer = variables[variable]
@@ -273,9 +273,9 @@ extension PredicateBinder {
         let key = Self.key(ofFirst: arguments) ?? function.rawValue
         func require(_ isRight: Bool, _ what: String) throws(PredicateFormatError) {
             guard !isRight else { return }
-            let name = function.sign.map { "the sign \($0.text)" } ?? function.rawValue
+            let name = function.sign.map { "the operator \($0.text)" } ?? function.rawValue
             throw PredicateFormatError(
-                "\(name) is of \(what), but has \(kinds.map(\.words).joined(separator: " and "))",
+                "\(name) takes \(what), but is given \(kinds.map(\.words).joined(separator: " and "))",
                 key: key)
         }
         switch function {
@@ -290,10 +290,10 @@ extension PredicateBinder {
             try require(kinds.allSatisfy { $0.member.isNumber }, "numbers")
             return (node, .attribute(.double))
         case .uppercase, .lowercase, .canonical:
-            try require(kinds[0].isText, "texts")
+            try require(kinds[0].isText, "strings")
             return (node, .attribute(.string))
         case .length:
-            try require(kinds[0].isText, "texts")
+            try require(kinds[0].isText, "strings")
             return (node, .attribute(.integer64))
         case .now: return (node, .attribute(.date))
         case .noindex: return (node, kinds[0])
@@ -303,12 +303,12 @@ extension PredicateBinder {
                 key: function.rawValue)
         case .add where kinds.contains(where: \.isDate):
             try require(
-                kinds.contains(where: \.isNumber), "numbers, or of a date and a number of seconds")
+                kinds.contains(where: \.isNumber), "numbers, or a date and a number of seconds")
             return (node, .attribute(.date))
         case .subtract where kinds[0].isDate:
             try require(
                 kinds[1].isDate || kinds[1].isNumber,
-                "numbers, of two dates, or of a date and a number of seconds")
+                "numbers, two dates, or a date and a number of seconds")
             return (node, kinds[1].isDate ? .attribute(.double) : .attribute(.date))
         default:
             try require(kinds.allSatisfy(\.isNumber), "numbers")

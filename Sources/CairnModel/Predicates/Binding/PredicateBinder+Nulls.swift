@@ -332,7 +332,7 @@ extension PredicateNode {
         count(down: &rest)
         guard rest > 0 else {
             throw PredicateFormatError(
-                "the predicate has too many conditions inside expressions inside conditions for the nil of SQL"
+                "the predicate nests too many conditions inside expressions for SQL's rules for nil"
             )
         }
     }
@@ -354,7 +354,7 @@ extension PredicateNode {
 extension PredicateFormatError {
     fileprivate static var tooDeepForSQL: PredicateFormatError {
         PredicateFormatError(
-            "the predicate is nested more than \(PredicateNode.deepest) deep with the tests that the nil of SQL adds to it"
+            "the predicate is nested more than \(PredicateNode.deepest) deep with the tests that SQL's rules for nil add to it"
         )
     }
 }

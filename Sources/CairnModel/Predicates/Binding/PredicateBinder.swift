@@ -140,7 +140,7 @@ struct PredicateBinder {
             guard leftKind.isText, rightKind.isText else {
                 let wrong = leftKind.isText ? rightKind : leftKind
                 throw PredicateFormatError(
-                    "\(key ?? "an expression") is compared by \(relation.rawValue), which is of texts, with \(wrong.words)",
+                    "\(key ?? "an expression") is compared by \(relation.rawValue), which is for strings, with \(wrong.words)",
                     key: key)
             }
         } else {
@@ -166,7 +166,7 @@ struct PredicateBinder {
         if comparison.modifier != .direct {
             guard left.isCollection || left.isOpen else {
                 throw PredicateFormatError(key: Self.key(of: comparison.left)) {
-                    "\($0(comparison.left)) is no collection: \(comparison.modifier.rawValue) needs one left of \(relation.rawValue)"
+                    "\($0(comparison.left)) is not a collection: \(comparison.modifier.rawValue) needs one left of \(relation.rawValue)"
                 }
             }
         } else if left.isCollection, relation != .contains, comparison.left != .anyKey {
@@ -178,7 +178,7 @@ struct PredicateBinder {
         case .in:
             guard right.isCollection || right.isText else {
                 throw PredicateFormatError(key: Self.key(of: comparison)) {
-                    "\($0(comparison.right)) is no list or collection, as IN needs"
+                    "\($0(comparison.right)) is not a list or collection, which IN needs"
                 }
             }
         case .between:
@@ -226,7 +226,7 @@ struct PredicateBinder {
         case .object, .attribute(.objectID):
             if relation.isOfOrder {
                 throw PredicateFormatError(
-                    "\(key ?? "SELF") is an object and has no order: \(relation.rawValue) makes no sense",
+                    "\(key ?? "SELF") is an object and has no order: \(relation.rawValue) cannot compare it",
                     key: key ?? "SELF")
             }
         default: break

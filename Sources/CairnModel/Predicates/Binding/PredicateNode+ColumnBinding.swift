@@ -107,7 +107,7 @@ extension PredicateNode.Comparison.Simple {
         case .equal, .notEqual, .in: return
         default:
             throw PredicateFormatError(
-                "\(subject) has no order: \(`operator`.rawValue) makes no sense")
+                "\(subject) has no order: \(`operator`.rawValue) cannot compare it")
         }
     }
 

@@ -41,7 +41,7 @@ extension ExpressionNode {
         case .collection(let operation, _, _): "the collection operator @\(operation.rawValue)"
         case .index: "an index in brackets"
         case .function(let function, _):
-            function.sign.map { "the sign \($0.text) between values" }
+            function.sign.map { "the operator \($0.text) between values" }
                 ?? "the function \(function.rawValue)"
         case .call(_, let selector, _): "the function \(selector)"
         case .cast: "CAST"
