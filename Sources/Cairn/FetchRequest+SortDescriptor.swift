@@ -41,12 +41,12 @@ extension FetchRequest where Result: PersistentEntity {
         sortDescriptors = try order.map { descriptor in
             guard let path = descriptor.keyPath else {
                 throw StoreError(
-                    .invalidRequest, "a store cannot sort by a comparison of one's own",
+                    .invalidRequest, "a store cannot sort by a custom comparison: use a SortKey",
                     context: .init(entity: entityName))
             }
             guard let key = Result._key(for: path) else {
                 throw StoreError(
-                    .invalidRequest, "\(path) leads to no persistent property to sort by",
+                    .invalidRequest, "\(path) does not lead to a persistent property to sort by",
                     context: .init(entity: entityName))
             }
             if let comparator = descriptor.stringComparator, comparator != .lexical {

@@ -45,7 +45,7 @@ extension PersistentContainer {
                 .invalidRequest,
                 persistentStoreCoordinator == nil
                     ? "the store keeps no metadata"
-                    : "each store of a coordinator has metadata of its own: the coordinator is to be asked for those of one"
+                    : "each store of a coordinator has metadata of its own: ask the coordinator for those of one store"
             )
         }
         return store

@@ -31,8 +31,9 @@ extension PersistentContainer {
             throw StoreError(
                 .invalidRequest,
                 persistentStoreCoordinator == nil
-                    ? "only a store on the log is copied to a folder"
-                    : "which store of the coordinator is meant must be said to the coordinator")
+                    ? "only a LogStore can be copied to a folder"
+                    : "there are several stores: use the coordinator's method, which takes the store"
+            )
         }
         try store.copy(to: path, identifier: identifier)
         return PersistentContainer(

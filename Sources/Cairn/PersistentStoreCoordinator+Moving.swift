@@ -44,7 +44,8 @@ extension PersistentStoreCoordinator {
     ) throws(StoreError) -> LogStore {
         guard let old = store as? LogStore, persistentStores.contains(where: { $0 === old }) else {
             throw StoreError(
-                .invalidRequest, "the store is none of the coordinator's, or not one on the log")
+                .invalidRequest,
+                "the store does not belong to the coordinator, or is not a LogStore")
         }
         // Before anybody is told that stores are about to change.
         let names = try? FileManager.default.contentsOfDirectory(atPath: url.path)

@@ -42,13 +42,13 @@ extension PersistentStoreCoordinator {
     ) throws(StoreError) -> LogStore {
         guard let old = store as? LogStore, let path = self.url(for: old) else {
             throw StoreError(
-                .invalidRequest, "the store is none of the coordinator's, or has no folder")
+                .invalidRequest, "the store does not belong to the coordinator, or has no folder")
         }
         if Self.resolved(path) == Self.resolved(url) {
             if options == nil { return old }
             throw StoreError(
                 .invalidRequest,
-                "the store is in this folder, and open: to open it otherwise, remove it and add it again",
+                "the store in this folder is open already: to open it with other options, remove it and add it again",
                 context: .init(path: url.path))
         }
         var choices = options ?? LogStoreOptions()

@@ -224,7 +224,7 @@ public struct StagedMigrationManager: Sendable {
         do throws(ModelError) {
             return try Schema(model)
         } catch {
-            throw StoreError(.invalidRequest, "a model is wrong: \(error)", cause: error)
+            throw StoreError(.invalidRequest, "a model is invalid: \(error)", cause: error)
         }
     }
 }

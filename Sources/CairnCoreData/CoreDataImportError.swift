@@ -60,10 +60,10 @@ extension Error {
         }
         switch error.code {
         case .fileNoSuchFile, .fileReadNoSuchFile: return "there is no such file or folder"
-        case .fileReadNoPermission, .fileWriteNoPermission: return "it is not permitted"
-        case .fileWriteFileExists: return "there is something already"
-        case .fileWriteOutOfSpace: return "no space is left"
-        case .fileWriteVolumeReadOnly: return "the disk can only be read"
+        case .fileReadNoPermission, .fileWriteNoPermission: return "permission was denied"
+        case .fileWriteFileExists: return "something exists there already"
+        case .fileWriteOutOfSpace: return "the disk is full"
+        case .fileWriteVolumeReadOnly: return "the disk is read-only"
         default: return "error \(error.code.rawValue) of the file system"
         }
     }

@@ -31,10 +31,10 @@ package struct FileSystemError: Error, Sendable, Hashable {
         case write = "write"
         case synchronize = "sync"
         case truncate = "change the size of"
-        case size = "ask the size of"
+        case size = "get the size of"
         case lock = "lock"
         case unlock = "unlock"
-        case lockHolder = "ask who locks"
+        case lockHolder = "find out who locks"
         case close = "close"
     }
 }
@@ -51,14 +51,14 @@ extension FileSystemError: CustomStringConvertible {
     private var advice: String? {
         switch code {
         case .noSpace: "free some space on that disk and try again"
-        case .diskQuotaExceeded: "the user's share of that disk is used up"
+        case .diskQuotaExceeded: "the user's disk quota is used up: free some space"
         case .permissionDenied, .notPermitted: "check who owns it and its permissions"
         case .readOnlyFileSystem: "the disk is mounted read-only"
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
             "raise the limit of open files (ulimit -n)"
         case .ioError: "the disk or its connection failed; look at the system's log"
         case .noLocks, .notSupported:
-            operation == .lock ? "that disk does not offer file locks" : nil
+            operation == .lock ? "that disk does not support file locks" : nil
         default: nil
         }
     }

@@ -100,7 +100,7 @@ struct ArchivedModel {
 
     private mutating func remarkUnderived(_ path: String, _ reason: String) {
         remarks.append(
-            "the model's \(path) is not derived any more, and keeps the value it has: \(reason)")
+            "the model's \(path) is no longer derived, and keeps the value it has: \(reason)")
     }
 
     // MARK: Entities
@@ -220,7 +220,7 @@ struct ArchivedModel {
         guard value != .null else { return }
         switch attribute.type {
         case .transformable, .binary, .undefined, .objectID, .composite:
-            remarks.append("the model's default of \(path) is left out: it has no form in a model")
+            remarks.append("the model's default of \(path) is left out: a model cannot hold it")
             return
         default: break
         }
@@ -228,7 +228,8 @@ struct ArchivedModel {
             attribute.defaultValue = known
         } else {
             remarks.append(
-                "the model's default of \(path) is left out: it is no \(attribute.type.rawValue)")
+                "the model's default of \(path) is left out: it is not of type \(attribute.type.rawValue)"
+            )
         }
     }
 
@@ -270,7 +271,9 @@ struct ArchivedModel {
         do throws(ArchivedTreeError) {
             return try ArchivedTree.writtenPredicate(predicate).predicateFormat
         } catch {
-            remarks.append("the model's \(part) is left out: its predicate has no text: \(error)")
+            remarks.append(
+                "the model's \(part) is left out: its predicate cannot be written as text: \(error)"
+            )
             return nil
         }
     }
@@ -391,7 +394,7 @@ struct ArchivedModel {
                 !index.elements.isEmpty
             else {
                 remarks.append(
-                    "the model's index \(name) of \(entity.name) is left out: part of it has no text"
+                    "the model's index \(name) of \(entity.name) is left out: part of it cannot be written as text"
                 )
                 continue
             }

@@ -25,14 +25,14 @@ enum CellReading {
     init(_ cell: SQLiteValue, as type: AttributeType, isExternal: Bool = false) {
         switch (cell, type) {
         case (.null, _): self = .value(.null)
-        case (.notText, _): self = .misfit("it is no UTF-8")
+        case (.notText, _): self = .misfit("it is not UTF-8")
         case (.integer(let number), .integer16), (.integer(let number), .integer32),
             (.integer(let number), .integer64):
             self = Self.integer(number, type)
         case (.real(let number), .integer16), (.real(let number), .integer32),
             (.real(let number), .integer64):
             guard let whole = Int64(exactly: number) else {
-                self = .misfit("it is no whole number")
+                self = .misfit("it is not a whole number")
                 return
             }
             self = Self.integer(whole, type)
@@ -47,7 +47,7 @@ enum CellReading {
             let short = Float(number)
             self =
                 short.isInfinite && number.isFinite
-                ? .misfit("it is beyond what a float can be") : .value(.float(short))
+                ? .misfit("it is out of the range of a float") : .value(.float(short))
         case (.integer(let number), .decimal): self = .value(.decimal(Decimal(number)))
         case (.real(let number), .decimal):
             if let whole = Int64(exactly: number) {
@@ -62,21 +62,21 @@ enum CellReading {
             self =
                 number.isFinite
                 ? .value(.date(Date(timeIntervalSinceReferenceDate: number)))
-                : .misfit("it is no moment")
+                : .misfit("it is not a finite date")
         case (.text(let text), .string): self = .value(.string(text))
         case (.text(let text), .uri):
             // A URI that is not kept as it is written would not be found again.
             guard let uri = URL(string: text), uri.absoluteString == text else {
-                self = .misfit("it is no URI")
+                self = .misfit("it is not a URI")
                 return
             }
             self = .value(.uri(uri))
         case (.blob(let bytes), .uuid):
             self =
                 bytes.count == 16
-                ? .value(.uuid(UUID(bytes: bytes))) : .misfit("it has not 16 bytes")
+                ? .value(.uuid(UUID(bytes: bytes))) : .misfit("it does not have 16 bytes")
         case (.text(let text), .uuid):
-            self = UUID(uuidString: text).map { .value(.uuid($0)) } ?? .misfit("it is no UUID")
+            self = UUID(uuidString: text).map { .value(.uuid($0)) } ?? .misfit("it is not a UUID")
         case (.blob(let bytes), .binary), (.blob(let bytes), .transformable):
             self = isExternal ? Self.marked(bytes) : .value(.binary(Data(bytes)))
         case (.integer, _), (.real, _): self = .misfit("it is a number")
@@ -91,7 +91,8 @@ enum CellReading {
     }
 
     private static func decimal(_ text: String) -> CellReading {
-        Decimal(exactText: text).map { .value(.decimal($0)) } ?? .misfit("it is no decimal")
+        Decimal(exactText: text).map { .value(.decimal($0)) }
+            ?? .misfit("it is not a decimal number")
     }
 
     private static func marked(_ bytes: [UInt8]) -> CellReading {
@@ -100,7 +101,7 @@ enum CellReading {
         case 2:
             let name = bytes.dropFirst().prefix { $0 != 0 }
             guard let text = String(validating: name, as: UTF8.self), !text.isEmpty else {
-                return .misfit("it names no file")
+                return .misfit("it does not name a file")
             }
             return .external(text)
         // Written before the attribute was one of the kind.

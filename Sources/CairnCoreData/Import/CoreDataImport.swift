@@ -67,7 +67,7 @@ package struct CoreDataImport {
         let files = FileManager.default
         guard (try? files.attributesOfItem(atPath: target)) == nil else {
             throw CoreDataImportError(
-                .destinationExists, "there is something already: an import makes a new store",
+                .destinationExists, "something exists there already: an import makes a new store",
                 at: target)
         }
         let slash = target.lastIndex(of: "/")
@@ -80,7 +80,7 @@ package struct CoreDataImport {
                 attributes: [.posixPermissions: 0o700])
         } catch {
             throw CoreDataImportError(
-                .unwritable, "no folder can be made in \(parent): \(error.reason)", at: target)
+                .unwritable, "no folder can be created in \(parent): \(error.reason)", at: target)
         }
         defer { try? files.removeItem(atPath: workplace) }
         let report = try bring(to: workplace + "/store", workplace, progress)
@@ -180,7 +180,7 @@ package struct CoreDataImport {
         if failures.count == 1 { throw failures[0].error }
         throw CoreDataImportError(
             .wrongModel,
-            "none of the model's versions is the one that the store was written with:"
+            "none of the model's versions fits the store:"
                 + failures.map { failure in
                     let text = failure.error.message.replacing("\n", with: "\n  ")
                     return "\n  \(failure.name): \(text)"

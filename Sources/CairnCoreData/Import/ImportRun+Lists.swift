@@ -22,7 +22,8 @@ extension ImportRun {
         while try statement.step() {
             guard let source = statement.integer(0), let destination = statement.integer(1) else {
                 rows.lose(
-                    .reference, layout.schema.pairs[join.pairs].name, "it is no key of an object",
+                    .reference, layout.schema.pairs[join.pairs].name,
+                    "it is not the key of an object",
                     "\(statement[0].outline), \(statement[1].outline)")
                 continue
             }

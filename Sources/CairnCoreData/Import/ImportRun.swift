@@ -303,7 +303,7 @@ final class ImportRun {
             let values = violation.values.map { "\($0)" }.joined(separator: ", ")
             throw CoreDataImportError(
                 .notUnique,
-                "objects have the same \(violation.constraint.joined(separator: ", ")), which the model wants to be unique: \(values)",
+                "objects have the same \(violation.constraint.joined(separator: ", ")), which must be unique in the model: \(values)",
                 at: "\(source.path), \(entity)")
         }
     }
@@ -426,7 +426,7 @@ final class ImportRun {
     private func bringMetadata() throws -> [String] {
         let metadata = source.metadata
         for key in metadata.others {
-            rows.lose(.metadata, "Z_METADATA", "\(key) is no plain value")
+            rows.lose(.metadata, "Z_METADATA", "\(key) is not a plain value")
         }
         var values = metadata.values
         values[CoreDataImport.identifierKey] = .string(metadata.identifier.uuidString)
@@ -453,7 +453,7 @@ final class ImportRun {
             guard count > 0 else { continue }
             rows.lose(
                 .column, "\(table).\(column)",
-                "no property of the model is kept there; it has \(count) values")
+                "the model has no property for it; it has \(count) values")
         }
         for table in layout.unclaimedTables {
             let count =
@@ -462,7 +462,7 @@ final class ImportRun {
             guard count > 0 else { continue }
             rows.lose(
                 .column, table,
-                "no relationship of the model is kept there; it has \(count) pairs")
+                "the model has no relationship for it; it has \(count) pairs")
         }
         for problem in layout.problems {
             rows.lose(.skipped, problem.place, "it is left out: \(problem.message)")
@@ -486,7 +486,7 @@ final class ImportRun {
         }
         if !source.cloudTables.isEmpty {
             report.remarks.append(
-                "what Core Data keeps for iCloud is not brought over: \(source.cloudTables.count) tables named ANSCK…"
+                "Core Data's data about iCloud is not brought over: \(source.cloudTables.count) tables named ANSCK…"
             )
         }
     }

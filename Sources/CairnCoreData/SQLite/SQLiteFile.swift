@@ -75,7 +75,7 @@ final class SQLiteFile {
         switch sqlite3_errcode(connection) & 0xFF {
         case SQLITE_NOTADB:
             // It has no tables: the one that was asked for says nothing.
-            return CoreDataImportError(.notAStore, "it is no SQLite file", at: name)
+            return CoreDataImportError(.notAStore, "it is not an SQLite file", at: name)
         case SQLITE_CORRUPT:
             return CoreDataImportError(.damaged, "the SQLite file is damaged (\(text))", at: place)
         default:

@@ -46,7 +46,7 @@ final class CoreDataSource {
         for name in ["Z_METADATA", "Z_PRIMARYKEY"] where tables[name] == nil {
             throw CoreDataImportError(
                 .notAStore,
-                "it is no store of Core Data: it has no table \(name)"
+                "it is not a Core Data store: it has no table \(name)"
                     + (logDamage.map { "; \(path)-wal: \($0)" } ?? ""), at: path)
         }
         if let damage = try file.damage() {
@@ -92,7 +92,7 @@ final class CoreDataSource {
                 case .text(let name) = list[1]
             else {
                 throw CoreDataImportError(
-                    .damaged, "a row has no number or name of an entity",
+                    .damaged, "a row lacks the number or the name of an entity",
                     at: "\(file.name), Z_PRIMARYKEY")
             }
             guard known < firstOwnEntity else { continue }

@@ -37,7 +37,7 @@ struct EntityNumbers {
             else {
                 throw CoreDataImportError(
                     .wrongModel,
-                    "the store has an entity \(entity.name), and the model has none of that name",
+                    "the store has an entity \(entity.name), but the model does not",
                     at: "\(source.path), Z_PRIMARYKEY")
             }
             set(own.index, entity.number)

@@ -72,7 +72,7 @@ struct JoinTableSearch {
                 missing.append(
                     (
                         wanted.pairs,
-                        "the store's tables do not say which one is its: "
+                        "the store's tables do not tell which of them belongs to it: "
                             + Set(names).sorted().joined(separator: ", ")
                     ))
             }
@@ -102,7 +102,7 @@ struct JoinTableSearch {
                     index,
                     best.isEmpty
                         ? "the store has no table for it: \(table) has no column Z\(numbers.numbers[forth.declaring] ?? 0)\(forth.names[0])"
-                        : "the columns of \(table) do not say which one is its: "
+                        : "the columns of \(table) do not tell which of them belongs to it: "
                             + best.map(\.name).joined(separator: ", ")
                 ))
             return

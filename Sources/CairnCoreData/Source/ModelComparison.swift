@@ -14,7 +14,7 @@ enum ModelComparison {
         var differences: [String] = []
         for entity in own.entities {
             guard let other = given.entity(named: entity.name)?.description else {
-                differences.append("it has no entity \(entity.name)")
+                differences.append("the model has no entity \(entity.name)")
                 continue
             }
             if entity.superentityName != other.superentityName {
@@ -51,11 +51,12 @@ enum ModelComparison {
         let names = Set(own.map(\.0))
         for (name, what) in own {
             guard let other = others[name] else {
-                differences.append("it has no \(entity).\(name)")
+                differences.append("the model has no \(entity).\(name)")
                 continue
             }
             if what != other {
-                differences.append("\(entity).\(name) is \(what) in the store and \(other) in it")
+                differences.append(
+                    "\(entity).\(name) is \(what) in the store and \(other) in the model")
             }
         }
         for (name, _) in given where !names.contains(name) {

@@ -54,7 +54,8 @@ struct SourceCopy {
         }
         guard before == endings.map({ Self.state(source + $0) }) else {
             throw CoreDataImportError(
-                .inUse, "a program writes to it just now: try again when it has ended", at: source)
+                .inUse, "a program is writing to it: try again when that program has ended",
+                at: source)
         }
         // Before SQLite has it, which says nothing of what it passes over.
         do {

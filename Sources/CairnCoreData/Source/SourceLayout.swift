@@ -178,7 +178,7 @@ struct SourceLayout {
         guard missing.isEmpty else {
             throw CoreDataImportError(
                 .wrongModel,
-                "the store was written with a model that has the entities \(missing.joined(separator: ", ")), and the model has none of that name",
+                "the store was written with a model that has the entities \(missing.joined(separator: ", ")), which this model does not have",
                 at: "\(source.path), Z_METADATA")
         }
     }
@@ -295,7 +295,7 @@ struct SourceLayout {
         if case .attribute(let type) = property.kind { what = "of type \(type.rawValue)" }
         misfits.insert("\(table).\(column)")
         note(
-            "the column is declared as \(declared), and the model's \(entity.name).\(property.name) is \(what)",
+            "the column is declared as \(declared), but the model's \(entity.name).\(property.name) is \(what)",
             property, of: entity, at: "\(table).\(column)")
         return false
     }

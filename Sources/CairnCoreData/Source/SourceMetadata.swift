@@ -23,7 +23,7 @@ struct SourceMetadata {
             throw CoreDataImportError(.notAStore, "it has no row", at: place)
         }
         guard case .text(let text) = statement[0], let identifier = UUID(uuidString: text) else {
-            throw CoreDataImportError(.damaged, "its Z_UUID is no UUID", at: place)
+            throw CoreDataImportError(.damaged, "its Z_UUID is not a UUID", at: place)
         }
         self.identifier = identifier
         guard case .blob(let bytes) = statement[1] else {
@@ -31,7 +31,7 @@ struct SourceMetadata {
             return
         }
         guard let list = PropertyList(bytes)?.dictionary else {
-            throw CoreDataImportError(.damaged, "its Z_PLIST is no property list", at: place)
+            throw CoreDataImportError(.damaged, "its Z_PLIST is not a property list", at: place)
         }
         entityNames = list["NSStoreModelVersionHashes"]?.dictionary.map { Set($0.keys) }
         for (key, value) in list where !Self.isOwn(key) {

@@ -142,14 +142,14 @@ final class SourceRows {
         let description = layout.tables[table]
         guard let number = statement.integer(0), Self.numbers.contains(number) else {
             lose(
-                .object, description.name, "its key is no number of an object",
+                .object, description.name, "its key is not the number of an object",
                 "Z_PK \(statement[0].outline)")
             return nil
         }
         let key = ObjectKey(table: table, number: number)
         guard let index = entity(statement.integer(1), of: table) else {
             lose(
-                .object, description.name, "its Z_ENT names no entity of the table",
+                .object, description.name, "its Z_ENT does not name an entity of the table",
                 "Z_PK \(number), Z_ENT \(statement[1].outline)")
             return nil
         }
@@ -195,7 +195,7 @@ final class SourceRows {
         let name = entity.columns[slot.column].name
         if !statement.isNull(slot.place) {
             lose(
-                .reference, "\(entity.name).\(name)", "it is no key of an object",
+                .reference, "\(entity.name).\(name)", "it is not the key of an object",
                 uri(row.key, entity: row.entity))
         }
         if slot.isMandatory { row.problem = "\(name) is mandatory and leads nowhere" }
@@ -219,12 +219,12 @@ final class SourceRows {
                 if !isQuiet { externalValues += 1 }
             } else {
                 lose(
-                    .externalValue, place, "its file is not there",
+                    .externalValue, place, "its file is missing",
                     "\(uri(key, entity: entity.index)) (\(name.prefix(64)))")
             }
         case .misfit(let reason):
             lose(
-                .value, place, "it is no \(type.rawValue): \(reason)",
+                .value, place, "it does not fit the type \(type.rawValue): \(reason)",
                 "\(uri(key, entity: entity.index)) (\(cell.outline))")
         }
         guard slot.isMandatory, row.values[slot.column].isNull else { return }

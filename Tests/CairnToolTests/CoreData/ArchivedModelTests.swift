@@ -232,7 +232,7 @@ struct ArchivedModelTests {
         #expect(other.code == 1)
         #expect(
             other.errors.contains(
-                "the store was written with another model: Thing.image is binary in the store and transformable in it; Thing.parts is to-many, ordered, to Part in the store and to-many, to Part in it"
+                "the store was written with another model: Thing.image is binary in the store and transformable in the model; Thing.parts is to-many, ordered, to Part in the store and to-many, to Part in the model"
             ), "\(other.errors)")
     }
 
@@ -256,7 +256,7 @@ struct ArchivedModelTests {
         let model = try #require(ArchivedModel(archive))
         #expect(
             model.remarks == [
-                "the model's index byName of Thing is left out: its predicate has no text: it has a predicate of the class NSBlockPredicate"
+                "the model's index byName of Thing is left out: its predicate cannot be written as text: it has a predicate of the class NSBlockPredicate"
             ])
     }
 
@@ -295,7 +295,7 @@ struct ArchivedModelTests {
                 "upper": "uppercase:(name)", "partCount": "parts.@count",
             ])
         let left = "a validation predicate of the model's Thing.name is left out: "
-        let underived = " is not derived any more, and keeps the value it has: "
+        let underived = " is no longer derived, and keeps the value it has: "
         let expected = [
             "the model's Thing.endless\(underived)its text could not be read again: ",
             left + "it has a predicate of the class NSBlockPredicate", left,
@@ -360,7 +360,8 @@ struct ArchivedModelTests {
         let archive = try #require(KeyedArchive(writer.bytes(of: top)))
         var model = try #require(ArchivedModel(archive))
         _ = try model.schema()
-        let reason = " is left out: its predicate has no text: its text could not be read again: "
+        let reason =
+            " is left out: its predicate cannot be written as text: its text could not be read again: "
         let parts = [
             "fetched property Thing.others", "index byDepth of Thing", "fetch request deep",
         ]

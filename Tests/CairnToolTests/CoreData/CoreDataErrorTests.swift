@@ -35,7 +35,7 @@ struct CoreDataErrorTests {
         #expect(try refused(work, "unreadable") == "…/source/club.sqlite: there is no such file")
         try Data("this is a text, and a long one at that".utf8)
             .write(to: URL(fileURLWithPath: work.old))
-        #expect(try refused(work, "notAStore") == "…/source/club.sqlite: it is no SQLite file")
+        #expect(try refused(work, "notAStore") == "…/source/club.sqlite: it is not an SQLite file")
         let folder = run(["import-coredata", work.folder.path, work.new, "--json"])
         #expect(folder.code == 1)
         #expect(try folder.error["reason"] as? String == "notAStore")
@@ -48,19 +48,20 @@ struct CoreDataErrorTests {
         try file.run("DROP TABLE Z_PRIMARYKEY")
         #expect(
             try refused(work, "notAStore")
-                == "…/source/club.sqlite: it is no store of Core Data: it has no table Z_PRIMARYKEY"
+                == "…/source/club.sqlite: it is not a Core Data store: it has no table Z_PRIMARYKEY"
         )
         try file.run("CREATE TABLE Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX)")
         try file.run("INSERT INTO Z_PRIMARYKEY VALUES ('one', 'Bag', 0, 0)")
         #expect(
             try refused(work, "damaged")
-                == "…/source/club.sqlite, Z_PRIMARYKEY: a row has no number or name of an entity")
+                == "…/source/club.sqlite, Z_PRIMARYKEY: a row lacks the number or the name of an entity"
+        )
         try file.run("UPDATE Z_METADATA SET Z_PLIST = x'00'")
-        #expect(try refused(work, "damaged").hasSuffix("its Z_PLIST is no property list"))
+        #expect(try refused(work, "damaged").hasSuffix("its Z_PLIST is not a property list"))
         try file.run("UPDATE Z_METADATA SET Z_UUID = 'x'")
         #expect(
             try refused(work, "damaged")
-                == "…/source/club.sqlite, Z_METADATA: its Z_UUID is no UUID")
+                == "…/source/club.sqlite, Z_METADATA: its Z_UUID is not a UUID")
         try file.run("DELETE FROM Z_METADATA")
         #expect(try refused(work, "notAStore").hasSuffix("Z_METADATA: it has no row"))
     }
@@ -101,7 +102,7 @@ struct CoreDataErrorTests {
         let reason = try #require(try nowhere.error["message"] as? String)
         #expect(
             reason
-                == "\(folder)/where.cairn: no folder can be made in \(folder): No such file or directory"
+                == "\(folder)/where.cairn: no folder can be created in \(folder): No such file or directory"
         )
         #expect(cairn("import-coredata", work.old, work.new, "--version", "2").code == 2)
     }
@@ -140,7 +141,7 @@ struct CoreDataErrorTests {
         try changed(work) { $0.entities.removeAll { $0.name == "Teacher" } }
         #expect(
             try refused(work, "wrongModel")
-                == "…/source/club.sqlite, Z_METADATA: the store was written with a model that has the entities Teacher, and the model has none of that name"
+                == "…/source/club.sqlite, Z_METADATA: the store was written with a model that has the entities Teacher, which this model does not have"
         )
         try changed(work) { $0.entities[2].attributes.append(.init("email", .string)) }
         #expect(
@@ -150,7 +151,7 @@ struct CoreDataErrorTests {
         try changed(work) { $0.entities[2].attributes[0] = .init("age", .string) }
         #expect(
             try refused(work, "wrongModel")
-                == "…/source/club.sqlite, ZPERSON.ZAGE: the column is declared as INTEGER, and the model's Person.age is of type string\(Self.advice)"
+                == "…/source/club.sqlite, ZPERSON.ZAGE: the column is declared as INTEGER, but the model's Person.age is of type string\(Self.advice)"
         )
         try changed(work) { model in
             model.entities[0].relationships.append(
@@ -194,7 +195,7 @@ struct CoreDataErrorTests {
         }
         #expect(
             try refused(work, "notUnique")
-                == "…/source/club.sqlite, Team: objects have the same name, which the model wants to be unique: \"Reds\""
+                == "…/source/club.sqlite, Team: objects have the same name, which must be unique in the model: \"Reds\""
         )
         // SQLite's rule, and Core Data's: nil is no value.
         try file.run("UPDATE ZTEAM SET ZNAME = NULL")

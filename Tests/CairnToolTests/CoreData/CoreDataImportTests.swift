@@ -276,7 +276,7 @@ struct CoreDataImportTests {
             "<key>token</key><string>abc</string><key>count</key><integer>3</integer>"
             + "<key>on</key><true/><key>list</key><array><string>a</string></array>"
         try ClubStore.make(work.old, metadata: own).finish()
-        #expect(try work.losses() == ["metadata Z_METADATA: list is no plain value ×1"])
+        #expect(try work.losses() == ["metadata Z_METADATA: list is not a plain value ×1"])
         let values = try ImportedStore(work.new).store.metadata().values
         #expect(
             values == [
@@ -317,7 +317,7 @@ struct CoreDataImportTests {
         #expect(
             report["remarks"] as? [String] == [
                 "Core Data's history is not brought over: it has 2 transactions",
-                "what Core Data keeps for iCloud is not brought over: 1 tables named ANSCK…",
+                "Core Data's data about iCloud is not brought over: 1 tables named ANSCK…",
             ])
         #expect(try ImportedStore(work.new).numbers("Student") == [5])
     }

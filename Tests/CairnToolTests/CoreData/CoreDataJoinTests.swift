@@ -310,7 +310,7 @@ struct CoreDataJoinTests {
         }
         #expect(
             run.output.contains(
-                "Z_3FRIENDS: no relationship of the model is kept there; it has 3 pairs"))
+                "Z_3FRIENDS: the model has no relationship for it; it has 3 pairs"))
         let store = try ImportedStore(work.new)
         #expect(try store.numbers("Person") == [2])
         #expect(try store.value("Person", 2, "name") == .string("Ann"))

@@ -42,19 +42,19 @@ struct CoreDataLossTests {
         let uri = "x-coredata://\(CoreDataFile.identifier)/Person"
         let lines = Set(run.lines)
         for line in [
-            "  Person.age: it is no integer16: it is out of range (2 times): \(uri)/p1 (70000), \(uri)/p3 (-40000)",
-            "  Person.age: it is no integer16: it is no whole number: \(uri)/p2 (1.5)",
-            "  Person.flag: it is no boolean: it is neither 0 nor 1: \(uri)/p1 (2)",
-            "  Person.points: it is no integer32: it is out of range: \(uri)/p1 (2147483648)",
-            "  Person.born: it is no date: it is a text: \(uri)/p1 (\"x\")",
-            "  Person.born: it is no date: it is no moment: \(uri)/p2 (inf)",
-            "  Person.height: it is no double: it is a text: \(uri)/p1 (\"tall\")",
-            "  Person.weight: it is no float: it is beyond what a float can be: \(uri)/p1 (1e+300)",
-            "  Person.price: it is no decimal: it is no decimal: \(uri)/p1 (1e+300)",
-            "  Person.site: it is no uri: it is no URI: \(uri)/p1 (\"a b\")",
-            "  Person.site: it is no uri: it is no UTF-8: \(uri)/p3 (1 bytes)",
-            "  Person.code: it is no uuid: it has not 16 bytes: \(uri)/p1 (2 bytes)",
-            "  Person.thumb: it is no binary: it is a number: \(uri)/p1 (7)",
+            "  Person.age: it does not fit the type integer16: it is out of range (2 times): \(uri)/p1 (70000), \(uri)/p3 (-40000)",
+            "  Person.age: it does not fit the type integer16: it is not a whole number: \(uri)/p2 (1.5)",
+            "  Person.flag: it does not fit the type boolean: it is neither 0 nor 1: \(uri)/p1 (2)",
+            "  Person.points: it does not fit the type integer32: it is out of range: \(uri)/p1 (2147483648)",
+            "  Person.born: it does not fit the type date: it is a text: \(uri)/p1 (\"x\")",
+            "  Person.born: it does not fit the type date: it is not a finite date: \(uri)/p2 (inf)",
+            "  Person.height: it does not fit the type double: it is a text: \(uri)/p1 (\"tall\")",
+            "  Person.weight: it does not fit the type float: it is out of the range of a float: \(uri)/p1 (1e+300)",
+            "  Person.price: it does not fit the type decimal: it is not a decimal number: \(uri)/p1 (1e+300)",
+            "  Person.site: it does not fit the type uri: it is not a URI: \(uri)/p1 (\"a b\")",
+            "  Person.site: it does not fit the type uri: it is not UTF-8: \(uri)/p3 (1 bytes)",
+            "  Person.code: it does not fit the type uuid: it does not have 16 bytes: \(uri)/p1 (2 bytes)",
+            "  Person.thumb: it does not fit the type binary: it is a number: \(uri)/p1 (7)",
         ] { #expect(lines.contains(line), "\(line)\n\(run.output)") }
         let store = try ImportedStore(work.new)
         #expect(try store.numbers("Person") == [1, 2, 3])
@@ -116,7 +116,7 @@ struct CoreDataLossTests {
         #expect(
             try work.losses()
                 == [
-                    "reference Person.team: it is no key of an object ×1",
+                    "reference Person.team: it is not the key of an object ×1",
                     "reference Person.buddy: there is no such object ×2",
                     "reference Person.team: there is no such object ×1",
                     "reference Team.captain: the relationship's other side leads elsewhere ×1",
@@ -143,9 +143,9 @@ struct CoreDataLossTests {
         let losses = try work.losses()
         #expect(
             losses == [
-                "object ZBAG: its key is no number of an object ×2",
-                "object ZBAG: its Z_ENT names no entity of the table ×2",
-                "column ZBAG.ZCOLOUR: no property of the model is kept there; it has 3 values ×1",
+                "object ZBAG: its key is not the number of an object ×2",
+                "object ZBAG: its Z_ENT does not name an entity of the table ×2",
+                "column ZBAG.ZCOLOUR: the model has no property for it; it has 3 values ×1",
             ])
         #expect(try ImportedStore(work.new).numbers("Bag") == [1])
     }
@@ -177,8 +177,8 @@ struct CoreDataLossTests {
         #expect(
             losses.map { "\($0["kind"] ?? "") \($0["message"] ?? "") \(Int($0, "count") ?? 0)" }
                 == [
-                    "externalValue its file is not there 2",
-                    "value it is no binary: it names no file 1",
+                    "externalValue its file is missing 2",
+                    "value it does not fit the type binary: it does not name a file 1",
                 ])
         let store = try ImportedStore(work.new)
         #expect(try store.value("Person", 1, "photo") == .binary(content))
