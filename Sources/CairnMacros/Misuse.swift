@@ -46,14 +46,14 @@ extension Misuse {
     static let severalNames = Misuse(
         "severalNames", "a persistent property needs a line of its own: write 'var' once for each")
     static let pattern = Misuse(
-        "pattern", "a persistent property has one name: a tuple cannot be taken apart here")
+        "pattern", "a persistent property has one name: a tuple pattern cannot be used here")
     static let constant = Misuse(
         "constant", "a persistent property can be set: write 'var', or give the constant a value")
     static let transientWithoutValue = Misuse(
         "transientWithoutValue",
         "a transient property needs a value: objects are made by their context, without arguments")
     static func weak(_ word: String) -> Misuse {
-        Misuse("weak", "a relationship holds nothing alive: leave out '\(word)'")
+        Misuse("weak", "a relationship does not keep its objects alive: leave out '\(word)'")
     }
     static let overriding = Misuse(
         "overriding", "a persistent property that is inherited cannot be declared again")
@@ -62,11 +62,11 @@ extension Misuse {
     static func reserved(_ name: String) -> Misuse {
         Misuse(
             "reserved",
-            "'\(name)' means something in every managed object: give the property another name")
+            "'\(name)' is a member of every managed object: give the property another name")
     }
 
     static func outside(_ mark: String) -> Misuse {
-        Misuse("outside", "\(mark) means something only in a class that is marked @Entity")
+        Misuse("outside", "\(mark) can only be used in a class that is marked @Entity")
     }
     static func notStored(_ mark: String) -> Misuse {
         Misuse("notStored", "\(mark) is for stored properties of objects: 'var name: Type'")
@@ -75,17 +75,17 @@ extension Misuse {
         Misuse("both", "a property is marked \(one) or \(other), not both")
     }
     static let option = Misuse(
-        "option", "an option of @Attribute is written in place, as in '.unique'")
+        "option", "write the options of @Attribute in place, as in '.unique'")
     static let literalText = Misuse(
-        "literalText", "this is written as a string literal: the model is made of it")
+        "literalText", "write this as a string literal: the macro reads it")
     static let literalFlag = Misuse(
-        "literalFlag", "this is written as 'true' or 'false': the model is made of it")
+        "literalFlag", "write this as 'true' or 'false': the macro reads it")
     static func textlessKeys(_ label: String) -> Misuse {
-        Misuse("textlessKeys", "'\(label)' is for lists with a string in them")
+        Misuse("textlessKeys", "'\(label)' needs a list with a string property in it")
     }
     static let inverse = Misuse(
         "inverse",
-        "an inverse is written as a key path, '\\Tag.products', or as a string, \"products\"")
+        "write an inverse as a key path, '\\Tag.products', or as a string, \"products\"")
     static let derivedDefault = Misuse(
         "derivedDefault", "a derived attribute is computed by the store: it has no value of its own"
     )
@@ -106,7 +106,7 @@ extension Misuse {
         "transformedDerived", "a derived attribute is computed: there is nothing to transform")
     static let transformedWithoutDefault = Misuse(
         "transformedWithoutDefault",
-        "stored bytes may turn out to be no value, and something has to be shown then: give the property a default, or make it optional"
+        "stored bytes may be unreadable, and the property needs a value then: give it a default, or make it optional"
     )
     static let severalTransformers = Misuse(
         "severalTransformers", "an attribute is stored in one way: .codable or .transformable(by:)")
@@ -116,19 +116,19 @@ extension Misuse {
     static func countOfOne(_ label: String) -> Misuse {
         Misuse(
             "countOfOne",
-            "'\(label)' is for relationships to many objects: 'isOptional: false' says that there must be one"
+            "'\(label)' is for to-many relationships: 'isOptional: false' says that there must be a target"
         )
     }
     static func collectionKey(_ macro: String, _ key: String) -> Misuse {
         Misuse(
             "collectionKey",
-            "'\(key)' is stored as bytes, or leads to many objects: #\(macro) takes other attributes and to-one relationships"
+            "'\(key)' is stored as bytes or is a to-many relationship: #\(macro) takes other attributes and to-one relationships"
         )
     }
 
     static func keyList(_ macro: String) -> Misuse {
         Misuse(
-            "keyList", "#\(macro) takes lists of key paths, written in place: [\\.name, \\.price]")
+            "keyList", "#\(macro) takes lists of key paths written in place: [\\.name, \\.price]")
     }
     static func repeatedKey(_ key: String) -> Misuse {
         Misuse("repeatedKey", "'\(key)' is in this list already")
@@ -142,19 +142,20 @@ extension Misuse {
     static func toManyKey(_ macro: String, _ key: String) -> Misuse {
         Misuse(
             "toManyKey",
-            "'\(key)' leads to many objects: #\(macro) takes attributes and to-one relationships")
+            "'\(key)' is a to-many relationship: #\(macro) takes attributes and to-one relationships"
+        )
     }
     static func emptyKeyList(_ macro: String) -> Misuse {
         Misuse("emptyKeyList", "#\(macro) needs at least one property")
     }
     static func foreignKeys(_ macro: String, _ name: String) -> Misuse {
-        Misuse("foreignKeys", "this is \(name)'s: write #\(macro)<\(name)>")
+        Misuse("foreignKeys", "this belongs to \(name): write #\(macro)<\(name)>")
     }
     static func unknownKey(_ key: String, _ name: String) -> Misuse {
         Misuse("unknownKey", "\(name) has no persistent property '\(key)'")
     }
     static func outsideKeys(_ macro: String) -> Misuse {
-        Misuse("outsideKeys", "#\(macro) means something only in a class that is marked @Entity")
+        Misuse("outsideKeys", "#\(macro) can only be used in a class that is marked @Entity")
     }
 
     static let notAStruct = Misuse("notAStruct", "a composite is a struct")

@@ -46,7 +46,7 @@ struct MisuseTests {
             "1:9 objects belong to their context, not to @MainActor: write 'nonisolated' instead"),
         Misused(
             "a name that is no literal", "@Entity(name) final class A: ManagedObject { }",
-            "1:9 this is written as a string literal: the model is made of it"),
+            "1:9 write this as a string literal: the macro reads it"),
     ]
 
     private static let properties: [Misused] = [
@@ -66,7 +66,7 @@ struct MisuseTests {
             "2:5 a persistent property needs a line of its own: write 'var' once for each"),
         .member(
             "a tuple", "var (a, b): (Int, Int)",
-            "2:5 a persistent property has one name: a tuple cannot be taken apart here"),
+            "2:5 a persistent property has one name: a tuple pattern cannot be used here"),
         .member(
             "a constant without a value", "let a: Int",
             "2:1 a persistent property can be set: write 'var', or give the constant a value"),
@@ -75,10 +75,11 @@ struct MisuseTests {
             "2:16 a transient property needs a value: objects are made by their context, without arguments"
         ),
         .member(
-            "weak", "weak var a: Tag?", "2:1 a relationship holds nothing alive: leave out 'weak'"),
+            "weak", "weak var a: Tag?",
+            "2:1 a relationship does not keep its objects alive: leave out 'weak'"),
         .member(
             "unowned", "unowned var a: Tag",
-            "2:1 a relationship holds nothing alive: leave out 'unowned'"),
+            "2:1 a relationship does not keep its objects alive: leave out 'unowned'"),
         .member(
             "override", "override var a: Int",
             "2:1 a persistent property that is inherited cannot be declared again"),
@@ -87,11 +88,11 @@ struct MisuseTests {
             "2:8 a persistent property can be nil or not: write '?' instead of '!'"),
         .member(
             "a taken name", "var objectID: Int",
-            "2:5 'objectID' means something in every managed object: give the property another name"
+            "2:5 'objectID' is a member of every managed object: give the property another name"
         ),
         .member(
             "another taken name", "var `description`: String",
-            "2:5 'description' means something in every managed object: give the property another name"
+            "2:5 'description' is a member of every managed object: give the property another name"
         ),
         .member(
             "inside #if", "#if DEBUG\nvar a: Int\n#endif",
@@ -128,20 +129,20 @@ struct MisuseTests {
             "2:1 @Attribute is for stored properties of objects: 'var name: Type'"),
         .member(
             "an option from elsewhere", "@Attribute(option) var a: Int",
-            "2:12 an option of @Attribute is written in place, as in '.unique'"),
+            "2:12 write the options of @Attribute in place, as in '.unique'"),
         .member(
             "a text from elsewhere", "@Attribute(originalName: name) var a: Int",
-            "2:26 this is written as a string literal: the model is made of it"),
+            "2:26 write this as a string literal: the macro reads it"),
         .member(
             "a text with an interpolation", #"@Relationship(originalName: "a\(b)") var a: Tag?"#,
-            "2:29 this is written as a string literal: the model is made of it"),
+            "2:29 write this as a string literal: the macro reads it"),
         .member(
             "an inverse over two steps", #"@Relationship(inverse: \Tag.a.b) var a: Tag?"#,
-            #"2:24 an inverse is written as a key path, '\Tag.products', or as a string, "products""#
+            #"2:24 write an inverse as a key path, '\Tag.products', or as a string, "products""#
         ),
         .member(
             "an inverse from elsewhere", "@Relationship(inverse: path) var a: Tag?",
-            #"2:24 an inverse is written as a key path, '\Tag.products', or as a string, "products""#
+            #"2:24 write an inverse as a key path, '\Tag.products', or as a string, "products""#
         ),
         .member(
             "a derived attribute with a default", #"@Attribute(derived: "b") var a: Int = 1"#,
@@ -160,29 +161,29 @@ struct MisuseTests {
             "2:12 an ephemeral attribute is not in the store: it cannot be unique"),
         Misused(
             "@Attribute outside an entity", "class A { @Attribute(.unique) var a: Int = 0 }",
-            "1:11 @Attribute means something only in a class that is marked @Entity"),
+            "1:11 @Attribute can only be used in a class that is marked @Entity"),
         Misused(
             "@Transient in a composite", "@Composite struct A { @Transient var a: Int = 0 }",
-            "1:23 @Transient means something only in a class that is marked @Entity"),
+            "1:23 @Transient can only be used in a class that is marked @Entity"),
         Misused(
             "#Unique outside an entity", #"class A { #Unique<A>([\.a]) }"#,
-            "1:11 #Unique means something only in a class that is marked @Entity"),
+            "1:11 #Unique can only be used in a class that is marked @Entity"),
     ]
 
     private static let lists: [Misused] = [
         .member(
             "keys from elsewhere", "#Unique<A>(keys)\nvar a: Int",
-            #"2:12 #Unique takes lists of key paths, written in place: [\.name, \.price]"#),
+            #"2:12 #Unique takes lists of key paths written in place: [\.name, \.price]"#),
         .member(
             "a key from elsewhere", "#Index<A>([key])\nvar a: Int",
-            #"2:12 #Index takes lists of key paths, written in place: [\.name, \.price]"#),
+            #"2:12 #Index takes lists of key paths written in place: [\.name, \.price]"#),
         .member(
             "no list", "#Unique<A>()\nvar a: Int", "2:1 #Unique needs at least one property"),
         .member(
             "an empty list", "#Index<A>([])\nvar a: Int", "2:11 #Index needs at least one property"),
         .member(
             "somebody else's", #"#Unique<B>([\.a])"# + "\nvar a: Int",
-            "2:9 this is A's: write #Unique<A>"),
+            "2:9 this belongs to A: write #Unique<A>"),
         .member(
             "an unknown key", #"#Unique<A>([\.a, \.b])"# + "\nvar a: Int",
             "2:18 A has no persistent property 'b'"),
@@ -206,29 +207,29 @@ struct MisuseTests {
             "2:12 A has no persistent property 'b'"),
         .member(
             "another direction", #"#Index<A>([.sideways(\.a)])"# + "\nvar a: Int",
-            #"2:12 #Index takes lists of key paths, written in place: [\.name, \.price]"#),
+            #"2:12 #Index takes lists of key paths written in place: [\.name, \.price]"#),
         .member(
             "a direction without a key", "#Index<A>([.descending(key)])\nvar a: Int",
-            #"2:12 #Index takes lists of key paths, written in place: [\.name, \.price]"#),
+            #"2:12 #Index takes lists of key paths written in place: [\.name, \.price]"#),
         .member(
             "a direction in a constraint", #"#Unique<A>([.descending(\.a)])"# + "\nvar a: Int",
-            #"2:13 #Unique takes lists of key paths, written in place: [\.name, \.price]"#),
+            #"2:13 #Unique takes lists of key paths written in place: [\.name, \.price]"#),
         .member(
             "an ephemeral key", #"#Index<A>([\.a])"# + "\n@Attribute(.ephemeral) var a: Int",
             "2:12 'a' is ephemeral, the store does not have it: #Index cannot use it"),
         .member(
             "a to-many relationship", #"#Index<A>([\.a])"# + "\n@Relationship var a: Set<Tag>",
-            "2:12 'a' leads to many objects: #Index takes attributes and to-one relationships"),
+            "2:12 'a' is a to-many relationship: #Index takes attributes and to-one relationships"),
         .member(
             "an ordered to-many relationship",
             #"#Unique<A>([\.a])"# + "\n@Relationship var a: [Tag] = []",
-            "2:13 'a' leads to many objects: #Unique takes attributes and to-one relationships"),
+            "2:13 'a' is a to-many relationship: #Unique takes attributes and to-one relationships"),
         Misused(
             "#Index outside an entity", #"class A { #Index<A>([.descending(\.a)]) }"#,
-            "1:11 #Index means something only in a class that is marked @Entity"),
+            "1:11 #Index can only be used in a class that is marked @Entity"),
         Misused(
             "an index of somebody else", #"@Entity class A: B { #Index<B>([\.a]) }"#,
-            "1:29 this is A's: write #Index<A>"),
+            "1:29 this belongs to A: write #Index<A>"),
     ]
 
     private static let composites: [Misused] = [

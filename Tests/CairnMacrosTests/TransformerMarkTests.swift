@@ -67,11 +67,11 @@ struct TransformerMarkTests {
         .member(
             "nothing to be shown for bytes that are no value",
             "@Attribute(.transformable(by: T.self)) var a: Paint",
-            "2:12 stored bytes may turn out to be no value, and something has to be shown then: give the property a default, or make it optional"
+            "2:12 stored bytes may be unreadable, and the property needs a value then: give it a default, or make it optional"
         ),
         .member(
             "nothing to be shown for JSON that is no value", "@Attribute(.codable) var a: Shade",
-            "2:12 stored bytes may turn out to be no value, and something has to be shown then: give the property a default, or make it optional"
+            "2:12 stored bytes may be unreadable, and the property needs a value then: give it a default, or make it optional"
         ),
         .member(
             "derived and transformed",
@@ -79,18 +79,18 @@ struct TransformerMarkTests {
             "2:12 a derived attribute is computed: there is nothing to transform"),
         .member(
             "a transformer without its label", "@Attribute(.transformable(T.self)) var a: Paint?",
-            "2:12 an option of @Attribute is written in place, as in '.unique'"),
+            "2:12 write the options of @Attribute in place, as in '.unique'"),
         .member(
             "another option with arguments", "@Attribute(.unique(by: T.self)) var a: Int",
-            "2:12 an option of @Attribute is written in place, as in '.unique'"),
+            "2:12 write the options of @Attribute in place, as in '.unique'"),
         .member(
             "a collection as a key", #"#Index<A>([\.a])"# + "\nvar a: Set<Tag>",
-            "2:12 'a' is stored as bytes, or leads to many objects: #Index takes other attributes and to-one relationships"
+            "2:12 'a' is stored as bytes or is a to-many relationship: #Index takes other attributes and to-one relationships"
         ),
         .member(
             "a transformed key",
             #"#Unique<A>([\.a])"# + "\n@Attribute(.codable) var a: Shade = .light",
-            "2:13 'a' is stored as bytes, or leads to many objects: #Unique takes other attributes and to-one relationships"
+            "2:13 'a' is stored as bytes or is a to-many relationship: #Unique takes other attributes and to-one relationships"
         ),
         .member(
             "a length of a collection", "@Attribute(minimumLength: 1) var a: [String]",
@@ -104,12 +104,12 @@ struct TransformerMarkTests {
             "2:12 'minimumValue' is for numbers, dates and strings"),
         .member(
             "a count of one object", "@Relationship(minimumModelCount: 1) var a: Tag?",
-            "2:15 'minimumModelCount' is for relationships to many objects: 'isOptional: false' says that there must be one"
+            "2:15 'minimumModelCount' is for to-many relationships: 'isOptional: false' says that there must be a target"
         ),
         .member(
             "the most of one object",
             "@Relationship(deleteRule: .deny, maximumModelCount: 1) var a: Tag?",
-            "2:34 'maximumModelCount' is for relationships to many objects: 'isOptional: false' says that there must be one"
+            "2:34 'maximumModelCount' is for to-many relationships: 'isOptional: false' says that there must be a target"
         ),
     ]
 
@@ -128,7 +128,7 @@ struct TransformerMarkTests {
         let plain = name.filter { $0 != "`" }
         #expect(
             Expansion("@Entity final class A: ManagedObject {\nvar \(name): Int\n}").reports == [
-                "2:5 '\(plain)' means something in every managed object: give the property another name"
+                "2:5 '\(plain)' is a member of every managed object: give the property another name"
             ])
     }
 }
