@@ -101,7 +101,7 @@ package struct BlockHead: Sendable {
         }
         guard rows >= 1, rows <= FormatLimits.maximumRows else {
             throw FormatError(
-                .malformed, "F-402", "a block has 1 to 1,024 rows", at: 8,
+                .malformed, "F-402", "the block does not have 1 to 1,024 rows", at: 8,
                 expected: UInt64(FormatLimits.maximumRows), found: UInt64(rows))
         }
         guard flags & ~Self.movedFlag == 0, reserved == 0, entity != 0 else {
@@ -118,13 +118,15 @@ package struct BlockHead: Sendable {
         if start == 0 {
             guard hasVersions, last >= 0, columns[last].isHidden(HiddenProperty.number) else {
                 throw FormatError(
-                    .malformed, "F-407", "a block ends with object numbers and row versions",
+                    .malformed, "F-407",
+                    "the block does not end with object numbers and row versions",
                     at: reader.offset)
             }
         } else {
             guard hasVersions, !isMoved, last < 0 || !columns[last].isNumber else {
                 throw FormatError(
-                    .malformed, "F-453", "a patch ends with row versions, and has no numbers",
+                    .malformed, "F-453",
+                    "the patch does not end with row versions, or has object numbers",
                     at: reader.offset)
             }
         }
@@ -175,7 +177,7 @@ extension ByteReader {
             }
             guard rows >= FormatLimits.minimumRowsToCompress || !entry.flags.contains(.lz4) else {
                 throw FormatError(
-                    .malformed, "F-413", "a small block is not compressed", at: offset)
+                    .malformed, "F-413", "a small block is compressed", at: offset)
             }
             columns.append(entry)
             // Both terms are below 2^32 and there are at most 65,535 of them.

@@ -46,7 +46,7 @@ struct ByteReader {
     func end() throws(FormatError) {
         guard remaining == 0 else {
             throw FormatError(
-                .malformed, "F-104", "bytes follow the end of the structure", at: offset,
+                .malformed, "F-104", "there are bytes after the end of the structure", at: offset,
                 expected: 0, found: UInt64(remaining))
         }
     }

@@ -314,7 +314,7 @@ extension ByteReader {
             operation == .update || operation == .delete || operation == nil || properties.isEmpty
         else {
             throw FormatError(
-                .malformed, "F-773", "only what is deleted has values", at: start,
+                .malformed, "F-773", "values of objects that were not deleted", at: start,
                 found: UInt64(cellBytes))
         }
         var entry = ChangesPayload.Entry(
@@ -347,7 +347,8 @@ extension ByteReader {
     ) throws(FormatError) -> [UInt32] {
         guard bytes.count / 4 == count, bytes.count & 3 == 0 else {
             throw FormatError(
-                .malformed, "F-773", "each object is led to another one", at: start,
+                .malformed, "F-773", "the redirects do not name one target for each object",
+                at: start,
                 found: UInt64(bytes.count))
         }
         var targets: [UInt32] = []
@@ -357,7 +358,8 @@ extension ByteReader {
             let target = try reader.integer(UInt32.self)
             guard target > 0, target <= FormatLimits.maximumNumber else {
                 throw FormatError(
-                    .malformed, "F-773", "an object is led to an impossible number", at: start,
+                    .malformed, "F-773", "an object is redirected to an impossible number",
+                    at: start,
                     found: UInt64(target))
             }
             targets.append(target)
@@ -402,7 +404,7 @@ extension ByteReader {
             }
         }
         throw FormatError(
-            .malformed, "F-772", "a number has no such form", at: start, found: number)
+            .malformed, "F-772", "a number is not in its shortest form", at: start, found: number)
     }
 
     private mutating func changesCell() throws(FormatError) -> ChangesPayload.Cell {
@@ -417,7 +419,7 @@ extension ByteReader {
         case 6: return .notKept
         case let kind:
             throw FormatError(
-                .malformed, "F-773", "a value of a deleted object has no known kind", at: start,
+                .malformed, "F-773", "a value of a deleted object is of an unknown kind", at: start,
                 found: UInt64(kind))
         }
     }

@@ -248,7 +248,7 @@ package struct CheckpointContents: Sendable, Hashable {
         try reader.end()
         // A small file must not stand for much more than it can hold.
         guard units.reduce(0, { $0 + UInt64($1.storedLength) }) <= fileLength else {
-            throw FormatError(.malformed, "F-854", "parts of a checkpoint are one in the other")
+            throw FormatError(.malformed, "F-854", "parts of the checkpoint overlap")
         }
     }
 

@@ -60,7 +60,8 @@ package struct CheckpointHeader: Sendable, Hashable {
     /// - Parameter fileLength: the bytes of the whole file.
     package init(decoding bytes: UnsafeRawBufferPointer, fileLength: UInt64) throws(FormatError) {
         guard bytes.count >= Self.size else {
-            throw FormatError(.truncated, "F-852", "a checkpoint has a header of 128 bytes")
+            throw FormatError(
+                .truncated, "F-852", "the checkpoint is shorter than its header of 128 bytes")
         }
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<Self.size]))
         guard try reader.integer(UInt64.self) == Self.magic else {
@@ -70,10 +71,11 @@ package struct CheckpointHeader: Sendable, Hashable {
         guard
             UInt32(littleEndian: stated)
                 == Checksum.crc32c(UnsafeRawBufferPointer(rebasing: bytes[..<(Self.size - 4)]))
-        else { throw FormatError(.badChecksum, "F-852", "the header is damaged") }
+        else { throw FormatError(.badChecksum, "F-852", "the header of the checkpoint is damaged") }
         let version = try reader.integer(UInt32.self)
         guard version == FormatVersion.current else {
-            throw FormatError(.unsupportedVersion, "F-853", "another version of the format")
+            throw FormatError(
+                .unsupportedVersion, "F-853", "the checkpoint has another format version")
         }
         try reader.zeros(4)
         store = StoreID(low: try reader.integer(), high: try reader.integer())

@@ -59,7 +59,8 @@ extension ByteReader {
             flags.isSubset(of: .known), !flags.contains(.externals) || encoding == .lengths
         else {
             throw FormatError(
-                .malformed, "F-409", "kind, encoding and flags do not go together", at: start + 4,
+                .malformed, "F-409", "kind, encoding and flags of a column do not fit together",
+                at: start + 4,
                 found: UInt64(rawKind) << 16 | UInt64(rawEncoding) << 8 | UInt64(flags.rawValue))
         }
         guard rawLength <= FormatLimits.maximumRawBlock else {

@@ -159,7 +159,8 @@ extension ByteReader {
         let data = try take(length)
         guard let form = DeathsForm(rawValue: rawForm), place.segment != 0 else {
             throw FormatError(
-                .malformed, "F-612", "an entry has no known form", at: start, found: UInt64(rawForm)
+                .malformed, "F-612", "an entry has an unknown form", at: start,
+                found: UInt64(rawForm)
             )
         }
         let isRight =

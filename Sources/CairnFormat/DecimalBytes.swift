@@ -72,6 +72,6 @@ package struct DecimalBytes: Sendable, Hashable {
 
     private static func wrong(_ offset: Int) -> FormatError {
         FormatError(
-            .malformed, "F-550", "a decimal number is not in its one form", at: offset)
+            .malformed, "F-550", "a decimal number is not in its canonical form", at: offset)
     }
 }

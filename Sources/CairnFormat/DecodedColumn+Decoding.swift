@@ -17,7 +17,7 @@ extension DecodedColumn {
         }
         guard entry.kind == kind else {
             throw FormatError(
-                .malformed, "F-415", "the column has not the kind of its property",
+                .malformed, "F-415", "the column does not have the kind of its property",
                 expected: UInt64(kind.rawValue), found: UInt64(entry.kind.rawValue))
         }
         guard payload.count >= entry.range.upperBound else {
@@ -70,7 +70,7 @@ extension DecodedColumn {
         precondition(rows >= 1 && rows <= FormatLimits.maximumRows, "a block has 1 to 1,024 rows")
         guard slice.count == entry.storedLength else {
             throw FormatError(
-                .truncated, "F-405", "the slice is not all there", at: entry.offset,
+                .truncated, "F-405", "the slice is incomplete", at: entry.offset,
                 expected: UInt64(entry.storedLength), found: UInt64(slice.count))
         }
         guard entry.flags.contains(.lz4) else { return try decode(raw: slice, entry, rows: rows) }
@@ -127,7 +127,7 @@ extension ByteReader {
         let bits = try take(size)
         guard bits[size - 1] >> UInt8((rows - 1) & 7) <= 1 else {
             throw FormatError(
-                .malformed, rule, "a bitmap has bits behind the last row", at: offset - 1)
+                .malformed, rule, "a bitmap has bits after the last row", at: offset - 1)
         }
         return bits
     }

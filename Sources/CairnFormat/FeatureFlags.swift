@@ -80,7 +80,8 @@ package struct FeatureFlags: Sendable, Hashable {
         let unknown = incompatible & ~Self.known.incompatible
         guard unknown == 0 else {
             throw FormatError(
-                .unsupportedFeature, "F-208", "the store uses a feature that this version lacks",
+                .unsupportedFeature, "F-208",
+                "the store uses a feature that this version of Cairn does not know",
                 at: SegmentHeader.Field.incompatible, expected: Self.known.incompatible,
                 found: incompatible)
         }

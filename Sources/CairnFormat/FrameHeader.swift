@@ -102,7 +102,8 @@ package struct FrameHeader: Sendable, Hashable {
     package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
         guard bytes.count >= Self.size else {
             throw FormatError(
-                .truncated, "F-302", "a frame header has 56 bytes", at: bytes.count,
+                .truncated, "F-302", "the frame is shorter than its header of 56 bytes",
+                at: bytes.count,
                 expected: UInt64(Self.size), found: UInt64(bytes.count))
         }
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<Self.size]))
@@ -133,20 +134,21 @@ package struct FrameHeader: Sendable, Hashable {
         }
         guard payloadLength <= FormatLimits.maximumPayload else {
             throw FormatError(
-                .tooLarge, "F-303", "a payload has at most 16 MiB", at: 8,
+                .tooLarge, "F-303", "the payload is larger than 16 MiB", at: 8,
                 expected: UInt64(FormatLimits.maximumPayload), found: UInt64(payloadLength))
         }
         guard rawKind != 0 else {
-            throw FormatError(.malformed, "F-310", "kind 0 is never valid", at: 4)
+            throw FormatError(
+                .malformed, "F-310", "the frame has the kind 0, which is never valid", at: 4)
         }
         guard flags & ~Self.skippable == 0, reserved == 0 else {
             throw FormatError(
-                .malformed, "F-313", "a frame header's reserved bits are zero", at: 5,
+                .malformed, "F-313", "reserved bits of the frame header are not zero", at: 5,
                 found: UInt64(flags))
         }
         guard mark <= lsn else {
             throw FormatError(
-                .malformed, "F-309", "a frame's mark is not above its own place", at: 32,
+                .malformed, "F-309", "the frame's mark is above its own place", at: 32,
                 expected: lsn, found: mark)
         }
     }
@@ -188,7 +190,7 @@ package struct FrameHeader: Sendable, Hashable {
     {
         guard padded.count == paddedLength else {
             throw FormatError(
-                .truncated, "F-303", "the payload is not all there", at: padded.count,
+                .truncated, "F-303", "the payload is incomplete", at: padded.count,
                 expected: UInt64(paddedLength), found: UInt64(padded.count))
         }
         let length = Int(payloadLength)
@@ -201,7 +203,7 @@ package struct FrameHeader: Sendable, Hashable {
         }
         guard padded[length...].allSatisfy({ $0 == 0 }) else {
             throw FormatError(
-                .malformed, "F-305", "the padding of a payload is zeros", at: length)
+                .malformed, "F-305", "the padding of the payload is not zero", at: length)
         }
         return payload
     }
@@ -212,17 +214,17 @@ package struct FrameHeader: Sendable, Hashable {
         if let kind, kind.isDefined {
             if kind == .metadata, !isSkippable {
                 throw FormatError(
-                    .malformed, "F-754", "readers that know no metadata pass them over", at: 5,
+                    .malformed, "F-754", "the metadata frame is not marked as skippable", at: 5,
                     expected: UInt64(Self.skippable), found: UInt64(flags))
             }
             if kind == .changes, !isSkippable {
                 throw FormatError(
-                    .malformed, "F-776", "readers that know no history pass changes over", at: 5,
+                    .malformed, "F-776", "the changes frame is not marked as skippable", at: 5,
                     expected: UInt64(Self.skippable), found: UInt64(flags))
             }
             if kind == .redirects, !isSkippable {
                 throw FormatError(
-                    .malformed, "F-784", "readers that know no redirects pass them over", at: 5,
+                    .malformed, "F-784", "the redirects frame is not marked as skippable", at: 5,
                     expected: UInt64(Self.skippable), found: UInt64(flags))
             }
             if version == 0 { return kind }
@@ -232,7 +234,8 @@ package struct FrameHeader: Sendable, Hashable {
         }
         if isSkippable { return nil }
         throw FormatError(
-            .unsupportedFeature, "F-311", "a frame of a kind that this version lacks", at: 4,
+            .unsupportedFeature, "F-311",
+            "a frame of a kind that this version of Cairn does not know", at: 4,
             found: UInt64(rawKind))
     }
 

@@ -61,7 +61,7 @@ package struct MarkRecord: Sendable, Hashable {
     package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
         guard bytes.count >= Self.size else {
             throw FormatError(
-                .truncated, "F-213", "a mark record has 64 bytes", at: bytes.count,
+                .truncated, "F-213", "the mark record is shorter than 64 bytes", at: bytes.count,
                 expected: UInt64(Self.size), found: UInt64(bytes.count))
         }
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<Self.size]))

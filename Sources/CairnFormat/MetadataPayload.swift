@@ -35,7 +35,8 @@ package struct MetadataPayload: Sendable, Hashable {
         revision = try reader.integer()
         guard revision > 0, revision < Self.endOfRevisions, reader.remaining > 0 else {
             throw FormatError(
-                .malformed, "F-751", "metadata have a revision from 1 and a document", at: 0,
+                .malformed, "F-751", "the metadata has no revision from 1 on, or no document",
+                at: 0,
                 found: revision)
         }
     }

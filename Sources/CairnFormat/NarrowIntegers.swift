@@ -126,7 +126,7 @@ extension ByteReader {
         guard width <= widest, width <= 2 || width == 4 || width == 8, width != 8 || base == 0
         else {
             throw FormatError(
-                .malformed, "F-510", "integers have no such width", at: start + 8,
+                .malformed, "F-510", "the width of the integers is impossible", at: start + 8,
                 found: UInt64(width))
         }
         let distances = try take(count * width)
@@ -136,7 +136,7 @@ extension ByteReader {
                 let distance = Int64(distances.unsigned(row, width: width))
                 guard !base.addingReportingOverflow(distance).overflow else {
                     throw FormatError(
-                        .malformed, "F-511", "an integer leaves 64 bits", at: start,
+                        .malformed, "F-511", "an integer does not fit 64 bits", at: start,
                         found: UInt64(row))
                 }
             }
@@ -153,7 +153,7 @@ extension ByteReader {
         let width = Int(try integer(UInt8.self))
         guard width <= 2 || width == 4 else {
             throw FormatError(
-                .malformed, "F-530", "lengths have no such width", at: start + 4,
+                .malformed, "F-530", "the width of the lengths is impossible", at: start + 4,
                 found: UInt64(width))
         }
         let distances = try take(count * width)

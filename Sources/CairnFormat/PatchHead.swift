@@ -68,7 +68,7 @@ package struct PatchHead: Sendable {
             base.schemaVersion == own.schemaVersion
         else {
             throw FormatError(
-                .malformed, "F-454", "the patch is of another block than the one it names",
+                .malformed, "F-454", "the patch belongs to another block than the one it names",
                 expected: UInt64(own.rows), found: UInt64(base.rows))
         }
         let joined = BlockHead(joining: own, to: base)

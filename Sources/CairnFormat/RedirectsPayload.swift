@@ -72,7 +72,7 @@ package struct RedirectsPayload: Sendable, Hashable {
             groups.append(group)
         }
         guard count > 0 else {
-            throw FormatError(.malformed, "F-781", "a redirects frame has entries", at: 0)
+            throw FormatError(.malformed, "F-781", "the redirects frame has no entries", at: 0)
         }
         try reader.end()
     }

@@ -12,7 +12,7 @@ enum SchemaCheck {
             guard entity.id != 0, entity.tree != 0,
                 byID.updateValue(entity, forKey: entity.id) == nil,
                 names.insert(Array(entity.name.utf8)).inserted
-            else { throw wrong("F-703", "entities have unique ids and names", entity.id) }
+            else { throw wrong("F-703", "two entities have the same id or name", entity.id) }
         }
         let trees = Set(entities.map(\.tree))
         var properties: [PropertyKey: SchemaDocumentProperty] = [:]
@@ -24,7 +24,7 @@ enum SchemaCheck {
                 if let known = properties.updateValue(property, forKey: key),
                     known.kind != property.kind
                 {
-                    throw wrong("F-704", "a property id has one meaning in its tree", property.id)
+                    throw wrong("F-704", "a property id has two meanings in its tree", property.id)
                 }
             }
             try checkPairs(entity)
@@ -40,35 +40,36 @@ enum SchemaCheck {
                 var pasts = property.nils ?? []
                 for (past, after) in zip(pasts, pasts.dropFirst()) where past.before >= after.before
                 {
-                    throw wrong("F-717", "versions rise", property.id)
+                    throw wrong("F-717", "the versions of a property do not rise", property.id)
                 }
                 if let initial = property.initial { pasts.append(initial) }
                 guard pasts.allSatisfy({ $0.fits(property.kind.column) }) else {
-                    throw wrong("F-717", "what stood for a cell is none of its column", property.id)
+                    throw wrong(
+                        "F-717", "an earlier initial value does not fit its column", property.id)
                 }
                 guard pasts.allSatisfy({ $0.before > 1 && $0.before <= version }) else {
-                    throw wrong("F-717", "earlier versions are below this one", property.id)
+                    throw wrong("F-717", "an earlier version is not below this one", property.id)
                 }
                 if next == nil, !pasts.isEmpty {
                     throw wrong(
-                        "F-716", "a schema without a past has no earlier cells", property.id)
+                        "F-716", "a schema without a past has earlier initial values", property.id)
                 }
             }
         }
         guard let next else { return }
         guard entities.allSatisfy({ $0.id < next.entity && $0.tree < next.tree }) else {
-            throw wrong("F-718", "what comes next has numbers above those in use", next.entity)
+            throw wrong("F-718", "the next number is not above those in use", next.entity)
         }
         var properties: [UInt32: UInt32] = [:]
         for tree in next.properties {
             guard properties.updateValue(tree.next, forKey: tree.tree) == nil else {
-                throw wrong("F-718", "a tree has one next property", tree.tree)
+                throw wrong("F-718", "a tree has two next properties", tree.tree)
             }
         }
         for entity in entities {
             guard let next = properties[entity.tree], entity.properties.allSatisfy({ $0.id < next })
             else {
-                throw wrong("F-718", "what comes next has numbers above those in use", entity.tree)
+                throw wrong("F-718", "the next number is not above those in use", entity.tree)
             }
         }
     }
@@ -85,11 +86,11 @@ enum SchemaCheck {
         for _ in 0..<byID.count {
             guard let parent = ancestor.parent else { return }
             guard let next = byID[parent], next.tree == entity.tree else {
-                throw wrong("F-703", "a parent is an entity of the same tree", entity.id)
+                throw wrong("F-703", "a parent is not an entity of the same tree", entity.id)
             }
             ancestor = next
         }
-        throw wrong("F-703", "parents end at a root", entity.id)
+        throw wrong("F-703", "the parents of an entity do not end at a root", entity.id)
     }
 
     private static func checkProperties(of entity: SchemaDocumentEntity, _ trees: Set<UInt32>)
@@ -100,26 +101,38 @@ enum SchemaCheck {
         for property in entity.properties {
             guard property.id != 0, property.id < FormatLimits.firstHiddenProperty,
                 ids.insert(property.id).inserted, names.insert(Array(property.name.utf8)).inserted
-            else { throw wrong("F-704", "properties have unique ids and names", property.id) }
+            else {
+                throw wrong(
+                    "F-704", "two properties have the same id or name, or an id is impossible",
+                    property.id)
+            }
             guard property.column == property.kind.column.name else {
-                throw wrong("F-705", "the column has not the kind of its property", property.id)
+                throw wrong(
+                    "F-705", "the column does not have the kind of its property", property.id)
             }
             if property.kind == .reference {
                 guard let target = property.target, trees.contains(target) else {
-                    throw wrong("F-706", "a reference has a target", property.id)
+                    throw wrong("F-706", "a reference has no target", property.id)
                 }
             }
         }
         for name in entity.constraints.joined() where !names.contains(Array(name.utf8)) {
-            throw wrong("F-708", "a constraint names properties", entity.id)
+            throw wrong("F-708", "a constraint names something that is not a property", entity.id)
         }
         let texts = Set(entity.properties.filter { $0.kind == .string }.map { Array($0.name.utf8) })
         for rule in entity.rules ?? [] {
             guard !rule.names.isEmpty, rule.names.allSatisfy({ names.contains(Array($0.utf8)) })
-            else { throw wrong("F-712", "a constraint with options names properties", entity.id) }
+            else {
+                throw wrong(
+                    "F-712",
+                    "a constraint with options names no property, or something that is not one",
+                    entity.id)
+            }
             if rule.ignoresCase || rule.ignoresDiacritics {
                 guard rule.names.contains(where: { texts.contains(Array($0.utf8)) }) else {
-                    throw wrong("F-713", "a constraint that folds texts has one", entity.id)
+                    throw wrong(
+                        "F-713", "a constraint that ignores case or accents has no string",
+                        entity.id)
                 }
             }
         }
@@ -129,7 +142,7 @@ enum SchemaCheck {
         guard entity.hidden else { return }
         for name in ["source", "destination"] {
             guard entity.properties.contains(where: { $0.name == name && $0.kind == .reference })
-            else { throw wrong("F-707", "a pair has a source and a destination", entity.id) }
+            else { throw wrong("F-707", "a pair lacks its source or destination", entity.id) }
         }
     }
 

@@ -92,7 +92,8 @@ package struct SegmentHeader: Sendable, Hashable {
     package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
         guard bytes.count >= Self.size else {
             throw FormatError(
-                .truncated, "F-203", "a segment header has 4,096 bytes", at: bytes.count,
+                .truncated, "F-203", "the segment is shorter than its header of 4,096 bytes",
+                at: bytes.count,
                 expected: UInt64(Self.size), found: UInt64(bytes.count))
         }
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<Self.size]))
@@ -132,7 +133,8 @@ package struct SegmentHeader: Sendable, Hashable {
         try reader.zeros(Field.checksum - Field.used)
         guard let known = SegmentKind(rawValue: kind) else {
             throw FormatError(
-                .malformed, "F-209", "a segment is main or side", at: 12, found: UInt64(kind))
+                .malformed, "F-209", "the segment is neither main nor side", at: 12,
+                found: UInt64(kind))
         }
         self.kind = known
         try checkNumbers()
@@ -147,7 +149,7 @@ package struct SegmentHeader: Sendable, Hashable {
 
     private func checkNumbers() throws(FormatError) {
         guard number != 0 else {
-            throw FormatError(.malformed, "F-202", "segments are numbered from 1", at: 32)
+            throw FormatError(.malformed, "F-202", "the segment has the number 0", at: 32)
         }
         let isRight =
             if kind == .side {

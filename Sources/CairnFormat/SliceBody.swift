@@ -30,7 +30,7 @@ struct SliceBody {
         let last = first.addingReportingOverflow(span.partialValue)
         guard !span.overflow, !last.overflow, nils == nil else {
             throw FormatError(
-                .malformed, "F-512", "a sequence leaves 64 bits or has nils", at: start)
+                .malformed, "F-512", "a sequence does not fit 64 bits or has nils", at: start)
         }
         let low = min(first, last.partialValue)
         let distance = UInt64(bitPattern: max(first, last.partialValue) &- low)
@@ -83,7 +83,8 @@ struct SliceBody {
         let scale = Int(try reader.integer(UInt8.self))
         guard scale <= ScaledDoubles.largestScale else {
             throw FormatError(
-                .malformed, "F-521", "doubles have no such scale", at: start, found: UInt64(scale))
+                .malformed, "F-521", "the scale of the doubles is impossible", at: start,
+                found: UInt64(scale))
         }
         let (base, width, distances) = try reader.narrow(rows, widest: 4)
         try end()
@@ -108,7 +109,7 @@ struct SliceBody {
         let value = try reader.take(size)
         try end()
         guard nils == nil else {
-            throw FormatError(.malformed, "F-522", "a constant column has no nils")
+            throw FormatError(.malformed, "F-522", "a constant column has nils")
         }
         let parts = parts(valueBytes: rows * size)
         for row in 0..<rows { Self.copy(value, to: parts.values + row * size) }
@@ -133,7 +134,8 @@ struct SliceBody {
                 guard parts.offsets[row + 1] - parts.offsets[row] == UInt32(ValueReference.size)
                 else {
                     throw FormatError(
-                        .malformed, "F-502", "a reference to a large value has 24 bytes", at: row)
+                        .malformed, "F-502", "a reference to a large value does not have 24 bytes",
+                        at: row)
                 }
             }
         }
@@ -147,7 +149,7 @@ struct SliceBody {
         let width = Int(try reader.integer(UInt8.self))
         guard count >= 1, count <= rows, width == BlockEncoder.codeWidth(count) else {
             throw FormatError(
-                .malformed, "F-531", "a dictionary has no such size", at: start,
+                .malformed, "F-531", "the size of the dictionary is impossible", at: start,
                 expected: UInt64(rows), found: UInt64(count))
         }
         var parts = parts(offsets: count + 1, hasCodes: true, valueBytes: reader.remaining)
@@ -166,7 +168,7 @@ struct SliceBody {
             }
             guard Int(largest) < count else {
                 throw FormatError(
-                    .malformed, "F-532", "a code has no entry", at: start,
+                    .malformed, "F-532", "a code has no entry in the dictionary", at: start,
                     expected: UInt64(count), found: UInt64(largest))
             }
         }
@@ -176,7 +178,8 @@ struct SliceBody {
     private func end() throws(FormatError) {
         guard reader.remaining == 0 else {
             throw FormatError(
-                .malformed, "F-414", "bytes follow the body of the slice", at: reader.offset,
+                .malformed, "F-414", "there are bytes after the body of the slice",
+                at: reader.offset,
                 expected: 0, found: UInt64(reader.remaining))
         }
     }

@@ -40,7 +40,7 @@ enum SliceCompressor {
         throws(FormatError)
     {
         guard let source = slice.baseAddress, let sink = target.baseAddress else {
-            throw FormatError(.malformed, "F-411", "a compressed slice is not empty")
+            throw FormatError(.malformed, "F-411", "a compressed slice is empty")
         }
         let length = LZ4_decompress_safe(
             source.assumingMemoryBound(to: CChar.self), sink.assumingMemoryBound(to: CChar.self),
