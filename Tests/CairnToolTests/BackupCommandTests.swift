@@ -44,7 +44,7 @@ struct BackupCommandTests {
         let copy = work.folder.path("old.cairn")
         let never = cairn("backup", work.store, copy, "--before-migration")
         #expect(never.code == 1)
-        #expect(never.errors.contains("has had no other model"), "\(never.errors)")
+        #expect(never.errors.contains("has never had another model"), "\(never.errors)")
         let before = cairn("export", work.store).output
         let schema = cairn("schema", work.store).output
         var model = try JSONDecoder().decode(
@@ -68,7 +68,7 @@ struct BackupCommandTests {
         let work = try Workplace()
         try work.importing("1.csv", Self.list(10, size: 0))
         for (place, what) in [
-            (work.store, "no backup of itself"), (work.store + "/copy", "own folder"),
+            (work.store, "cannot be a backup of itself"), (work.store + "/copy", "own folder"),
             (work.folder.path, "not empty"),
         ] {
             let run = cairn("backup", work.store, place)

@@ -58,7 +58,7 @@ struct SchemaCommandTests {
         let run = cairn("schema", work.store)
         #expect(
             run.lines.suffix(3) == [
-                "index byLower of Thing is not kept: lowercase:(code) is an expression, and keys are made of stored values alone",
+                "index byLower of Thing is not kept: lowercase:(code) is an expression, but keys can only be stored values",
                 "", "index again of Thing is not kept: it repeats byCode",
             ])
         #expect(cairn("schema", work.store, "--json").lines.count == 1)

@@ -45,7 +45,7 @@ struct BackupTarget {
         let lock = try fileSystem.open(path, isNew ? .createOrOpen : .readWrite)
         guard lock.identity != source else {
             throw StoreError(
-                .invalidRequest, "a store is no backup of itself",
+                .invalidRequest, "a store cannot be a backup of itself: choose another folder",
                 context: .init(path: "\(folder)"))
         }
         guard try lock.lock(byte: 0, exclusive: true), try lock.lock(byte: 1, exclusive: false)
@@ -87,11 +87,11 @@ struct BackupTarget {
         guard let mark, mark.role != .writer else { return try readContent(mark) }
         if mark.lsn == 0 { return nil }
         guard mark.lsn >= UInt64(SegmentHeader.size) else {
-            throw refusal("the folder's mark is impossible")
+            throw refusal("the mark in the folder's lock file is invalid")
         }
         let newest = try newest(mark.segment)
         guard mark.lsn > newest.segment.baseLSN else {
-            throw refusal("the folder's mark is impossible")
+            throw refusal("the mark in the folder's lock file is invalid")
         }
         let end = LogEnd(
             segment: mark.segment, offset: mark.lsn - newest.segment.baseLSN, lsn: mark.lsn,

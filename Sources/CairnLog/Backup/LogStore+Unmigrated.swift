@@ -83,14 +83,14 @@ extension Engine {
             segments = log.segments
         }
         throw StoreError(
-            .pastStateUnavailable, "the store has had no other model",
+            .pastStateUnavailable, "the store has never had another model",
             context: .init(path: "\(files.folder)"))
     }
 
     private static var noUnmigrated: StoreError {
         StoreError(
             .pastStateUnavailable,
-            "the store as it was before its last migration is not there any more: compaction has removed what it needs"
+            "the store as it was before its last migration is no longer available: compaction has removed what it needs"
         )
     }
 }

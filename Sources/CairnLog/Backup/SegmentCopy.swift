@@ -40,7 +40,7 @@ struct SegmentCopy {
         else {
             throw StoreError(
                 .invalidRequest,
-                "the backup and the store have gone different ways; make a new backup in another folder",
+                "the backup and the store have different histories; make a new backup in another folder",
                 context: .init(
                     path: "\(files.folder)", segment: member.number, offset: known.end))
         }

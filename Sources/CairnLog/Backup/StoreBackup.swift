@@ -75,7 +75,7 @@ struct StoreBackup {
                 == engine.files.fileSystem.identity(of: engine.files.folder)
         else { return }
         throw StoreError(
-            .invalidRequest, "a backup does not go into the store's own folder",
+            .invalidRequest, "a backup cannot be made in the store's own folder",
             context: .init(path: "\(folder)"))
     }
 
@@ -146,21 +146,21 @@ struct StoreBackup {
     ) throws {
         guard old.end.lsn <= end.lsn, old.commit <= commit else {
             throw target.refusal(
-                "the backup has commit \(old.commit), and the store only \(commit)", old.end)
+                "the backup has commit \(old.commit), but the store only \(commit)", old.end)
         }
         if let member = members.first(where: { $0.number == old.end.segment }),
             let segment = segments[member.number]
         {
             guard try SegmentCopy.chain(in: segment, at: old.end.offset, member) == old.end.chain
             else {
-                throw target.refusal("the backup and the store have gone different ways", old.end)
+                throw target.refusal("the backup and the store have different histories", old.end)
             }
             return
         }
         // The segment was compacted away. A backup that nobody has written to is what this store was.
         guard old.isUntouched, old.end.segment < end.segment else {
             throw target.refusal(
-                "whether the backup is a beginning of this store cannot be seen any more, as it was opened for writing and the store was compacted since",
+                "whether the backup is an earlier state of this store can no longer be told, because it was opened for writing and the store was compacted since",
                 old.end)
         }
     }

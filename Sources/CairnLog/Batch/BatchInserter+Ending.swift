@@ -37,10 +37,10 @@ extension BatchInserter {
             return
         }
         let more =
-            refusedCount > refused.count ? ", the first \(refused.count) of them are listed" : ""
+            refusedCount > refused.count ? "; the first \(refused.count) are listed" : ""
         throw StoreError(
             .constraintConflict,
-            "\(refusedCount) row\(refusedCount == 1 ? "" : "s") of the batch cannot be stored beside what is there\(more)",
+            "\(refusedCount) row\(refusedCount == 1 ? "" : "s") of the batch would violate uniqueness constraints\(more)",
             context: .init(entity: entity.name), details: refused)
     }
 
@@ -59,11 +59,11 @@ extension BatchInserter {
         }
         if count == 1 {
             return error(
-                "the row has no key: each time it is given another object would come of it",
+                "the row has no key: each batch with it would insert another object",
                 row: keylessRows[0])
         }
         return error(
-            "\(count) rows have no key: each time they are given other objects would come of them",
+            "\(count) rows have no key: each batch with them would insert more objects",
             row: nil,
             keylessRows.map { error("the row has no key", row: $0) })
     }
@@ -98,7 +98,7 @@ extension BatchInserter {
         let errors = named.prefix(100).map { object in
             StoreError(
                 .deleteDenied,
-                "a row names the object, and it would be deleted with one that no row names",
+                "a row names the object, but delete rules would delete it along with one that no row names",
                 context: .init(
                     entity: catalog.entities[object.entity].name,
                     objectID: identity.id(
@@ -107,7 +107,7 @@ extension BatchInserter {
         if named.count == 1 { return errors[0] }
         return StoreError(
             .deleteDenied,
-            "rows name \(named.count) objects that would be deleted with others which no row names",
+            "rows name \(named.count) objects that delete rules would delete along with others that no row names",
             context: .init(entity: entity.name), details: errors)
     }
 

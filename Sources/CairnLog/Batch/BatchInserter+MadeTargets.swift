@@ -132,7 +132,7 @@ extension BatchInserter {
     ) -> StoreError {
         StoreError(
             .constraintConflict,
-            "the target of the relationship cannot be made: another object has one of its keys",
+            "the target of the relationship cannot be inserted: another object has one of its keys",
             context: .init(
                 entity: catalog.entities[destination].name,
                 key: catalog.uniques[unique].names.joined(separator: ", "), row: row,

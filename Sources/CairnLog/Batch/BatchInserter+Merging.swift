@@ -194,7 +194,7 @@ extension BatchInserter {
         }
         guard let sum, batch.columns[column].store(sum, row: row) else {
             throw StoreError(
-                .invalidRequest, "the sum of the values is greater than its type can hold",
+                .invalidRequest, "the sum of the values does not fit the attribute's type",
                 context: .init(
                     entity: entity.name, key: entity.columns[column].name, row: firstRow + row))
         }

@@ -573,7 +573,7 @@ struct MissingTargets {
         if count == 1 { throw errors[0] }
         if count > 1 {
             throw StoreError(
-                .multiple, "\(count) targets of relationships are not there",
+                .multiple, "\(count) targets of relationships do not exist",
                 context: .init(entity: entity),
                 details: errors.sorted { ($0.context.row ?? 0) < ($1.context.row ?? 0) })
         }

@@ -147,7 +147,8 @@ final class BatchUpdater {
             try flush(target, &builder)
             target.end(engine.batches)
         }
-        try throwRefused(.multiple, "several objects would get values that the model forbids")
+        try throwRefused(
+            .multiple, "several objects would get values that the model does not allow")
         try judge(&builder)
     }
 
@@ -189,19 +190,22 @@ final class BatchUpdater {
             else {
                 throw StoreError(
                     .foreignObject,
-                    "the object that is pointed at is of another store or entity", context: context)
+                    "the target of the relationship belongs to another store or entity",
+                    context: context)
             }
             guard
                 let entity = builder.entity(
                     tree: catalog.entities[destination].tree, number: number)
             else {
                 throw StoreError(
-                    .objectNotFound, "the object that is pointed at is not there", context: context)
+                    .objectNotFound, "the target of the relationship does not exist",
+                    context: context)
             }
             guard catalog.family(of: destination).contains(entity) else {
                 throw StoreError(
                     .foreignObject,
-                    "the object that is pointed at is of another store or entity", context: context)
+                    "the target of the relationship belongs to another store or entity",
+                    context: context)
             }
         }
     }
@@ -465,7 +469,7 @@ final class BatchUpdater {
             let value = try builder.keyText(
                 of: suspect.number, entity: entity, unique: suspect.unique)
             var error = StoreError(
-                .constraintConflict, "the key would belong to another object, too",
+                .constraintConflict, "another object has this key already",
                 context: .init(
                     entity: catalog.entities[entity].name,
                     key: definition.names.joined(separator: ", ")))
@@ -475,11 +479,11 @@ final class BatchUpdater {
             refuse(error, suspect.number, entity)
         }
         try throwRefused(
-            .constraintConflict, "several objects would share keys with others")
+            .constraintConflict, "several objects would have the keys of others")
         if isCrowded {
             throw builder.crowding
                 ?? StoreError(
-                    .constraintConflict, "far too many objects would have the same values",
+                    .constraintConflict, "far too many objects would have the same key",
                     context: .init(entity: plan.entity.name))
         }
     }

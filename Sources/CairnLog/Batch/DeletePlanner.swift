@@ -267,14 +267,15 @@ struct DeletePlanner {
         var message: String
         if mandatory.count == 0 {
             code = .deleteDenied
-            message = "objects cannot be deleted: others still stand in the relationship"
+            message =
+                "objects cannot be deleted: the relationship still has members, and its delete rule is deny"
         } else if denials.count == 0 {
             code = .missingMandatory
             message = "the deletion would leave mandatory relationships nil"
         } else {
             code = .multiple
             message =
-                "objects cannot be deleted: others still stand in the relationship, or would be left with a mandatory one that is nil"
+                "objects cannot be deleted: a relationship with the delete rule deny still has members, or a mandatory one would become nil"
         }
         if count > errors.count { message += "; \(errors.count) of \(count) are listed" }
         var context = first.context
@@ -294,7 +295,7 @@ struct DeletePlanner {
             errors.append(
                 StoreError(
                     .deleteDenied,
-                    "the object cannot be deleted: another one still stands in the relationship",
+                    "the object cannot be deleted: the relationship still has members, and its delete rule is deny",
                     context: .init(
                         entity: catalog.entities[denial.entity].name, key: denial.key,
                         objectID: identity.id(
@@ -428,7 +429,7 @@ struct DeletePlanner {
                 identity.id(UInt64(number), entity: catalog.schemaEntity(entity))
             }
             throw StoreError(
-                .constraintConflict, "the deletion would leave two objects with the same values",
+                .constraintConflict, "the deletion would leave two objects with the same key",
                 context: .init(
                     entity: catalog.entities[entity].name,
                     key: unique.names.joined(separator: ", "), objectID: id(row.number),

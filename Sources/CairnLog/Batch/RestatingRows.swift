@@ -56,7 +56,8 @@ extension BatchInserter {
         }
         if numbers.isEmpty { return }
         throw StoreError(
-            .invalidRequest, "several rows about one object come to what is stored",
+            .invalidRequest,
+            "several rows about one object together come to what is stored already",
             context: .init(entity: entity.name),
             cause: RestatedObjects(commit: builder.number, numbers: numbers))
     }

@@ -293,7 +293,7 @@ final class CachedBlock: @unchecked Sendable {
 
     private var wrongKind: StoreError {
         .damaged(
-            "a column has not the kind of its property (F-415)", segment: place.segment,
+            "a column does not have the kind of its property (F-415)", segment: place.segment,
             offset: UInt64(place.byteOffset))
     }
 

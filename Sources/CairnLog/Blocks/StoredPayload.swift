@@ -37,7 +37,7 @@ extension Segment {
     func rows(at offset: UInt64, storeTag: UInt32) throws(StoreError) -> StoredPayload {
         let (header, bytes) = try frame(at: offset, storeTag: storeTag)
         guard let stored = StoredPayload(header.kind, bytes) else {
-            throw .damaged("a frame of another kind is here", segment: number, offset: offset)
+            throw .damaged("there is a frame of another kind here", segment: number, offset: offset)
         }
         return stored
     }

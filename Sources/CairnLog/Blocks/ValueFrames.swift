@@ -61,7 +61,8 @@ extension LogSnapshot: ValueStreamingSnapshot {
             let state = pinned.state
             guard let hit = hit(id, state), schema.entities.indices.contains(hit.entity) else {
                 throw StoreError(
-                    .objectNotFound, "the object is not there", context: .init(objectID: id))
+                    .objectNotFound, "the store does not have the object",
+                    context: .init(objectID: id))
             }
             let column = try ValueStream.column(forKey: key, of: schema.entities[hit.entity])
             let stored = state.catalog.entities[hit.entity]

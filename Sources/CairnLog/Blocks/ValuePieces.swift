@@ -41,7 +41,7 @@ struct ValuePieces {
         guard header.kind == .value else {
             throw damaged(
                 sequence == 0
-                    ? "no large value is here (F-631)" : "a large value ends early (F-632)")
+                    ? "there is no large value here (F-631)" : "a large value ends early (F-632)")
         }
         let head: ValuePayload
         do {

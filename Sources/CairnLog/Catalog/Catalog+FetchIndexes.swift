@@ -154,11 +154,11 @@ extension Catalog {
 extension Catalog.LeftOutIndex {
     /// One with elements that have no place in keys.
     fileprivate init(_ index: FetchIndexDescription, of entity: SchemaEntity) {
-        var reason = "it has one property twice"
+        var reason = "it has a property twice"
         if index.elements.isEmpty { reason = "it has no elements" }
         for element in index.elements {
             if let expression = element.expression {
-                reason = "\(expression) is an expression, and keys are made of stored values alone"
+                reason = "\(expression) is an expression, but keys can only be stored values"
                 break
             }
             let name = element.propertyName ?? "an element"

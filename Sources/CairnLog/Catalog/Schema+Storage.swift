@@ -65,7 +65,7 @@ extension Schema {
         }
         if different.isEmpty {
             let mismatch = ModelMismatch(store: other.model, model: model)
-            return "it is of another version: \(mismatch)"
+            return "it has another version: \(mismatch)"
         }
         return "the entity \(different.joined(separator: ", ")) differs"
     }

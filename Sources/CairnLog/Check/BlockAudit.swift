@@ -77,7 +77,8 @@ struct BlockAudit: ~Copyable {
         for index in withReferences { readValues(index) }
         for index in gone where dead[index].count < audit.blocks[index].rows {
             find(
-                "rows live of an entity that the schema has no more (F-722)", audit.blocks[index])
+                "there are live rows of an entity that the schema no longer has (F-722)",
+                audit.blocks[index])
         }
         countSmallBlocks()
         progress(audit.blocks.count, audit.blocks.count)
@@ -190,7 +191,7 @@ struct BlockAudit: ~Copyable {
             guard let number = UInt32(exactly: numbers.integer(at: slot)), number != 0,
                 number <= FormatLimits.maximumNumber
             else {
-                find("a row has a number that cannot be (F-407)", block)
+                find("a row has an impossible number (F-407)", block)
                 continue
             }
             if let next, number >= next {
@@ -198,14 +199,16 @@ struct BlockAudit: ~Copyable {
             }
             let version = versions.integer(at: slot)
             if version < 1 || version > Int64(DirectoryCell.maximumVersion) {
-                find("object \(number) has a version that cannot be (F-407)", block)
+                find("object \(number) has an impossible version (F-407)", block)
             }
             let known = directories[entity.tree][number]
             let exact = UInt32(clamping: min(max(version, 1), Int64(DirectoryCell.maximumVersion)))
             if isHistory, block.isMoved {
                 let before = passing[UInt64(entity.tree) << 32 | UInt64(number)]
                 if known.isEmpty && before == nil || exact != before ?? known.version {
-                    find("object \(number) has moved, and is not what it was (BL3)", block)
+                    find(
+                        "object \(number) has moved and changed, which a move must not do (BL3)",
+                        block)
                 }
             }
             guard !dead[index].contains(slot) else {
@@ -215,7 +218,7 @@ struct BlockAudit: ~Copyable {
             if !known.isEmpty, !dead[Int(known.handle.raw) - 1].contains(known.slot) {
                 let other = audit.blocks[Int(known.handle.raw) - 1].place
                 find(
-                    "object \(number) lives at two places, here and in segment \(other.segment), offset \(other.byteOffset) (F-643, \(isHistory ? "BL1, BL2" : "BL1"))",
+                    "object \(number) lives in two places, here and in segment \(other.segment), offset \(other.byteOffset) (F-643, \(isHistory ? "BL1, BL2" : "BL1"))",
                     block)
             }
             directories[entity.tree].set(

@@ -21,9 +21,9 @@ enum CheckpointAudit {
             part += 1
             progress(part, parts)
         }
-        if state.counts != other.counts { find("it counts other numbers of objects") }
+        if state.counts != other.counts { find("it has other counts of objects") }
         if state.nextNumbers != other.nextNumbers {
-            find("it would give other numbers to new objects (DR1)")
+            find("it would give new objects other numbers (DR1)")
         }
         let (here, there) = (state.catalog.metadata, other.catalog.metadata)
         if here?.revision != there?.revision || here?.place != there?.place {
@@ -33,7 +33,7 @@ enum CheckpointAudit {
             find("it names other changes for the history (F-861)")
         }
         if state.redirects?.entries ?? [:] != other.redirects?.entries ?? [:] {
-            find("it leads ids to other objects (F-862)")
+            find("it redirects ids to other objects (F-862)")
         }
         for (tree, definition) in state.catalog.trees.enumerated() {
             compare(tree, definition.id, state, other, find)
@@ -79,12 +79,12 @@ enum CheckpointAudit {
             let (a, b) = (state.directories[tree][next], other.directories[tree][next])
             if a.isEmpty || b.isEmpty {
                 find(
-                    "object \(next) of hierarchy \(id) is \(a.isEmpty ? "too much" : "missing") in it (DR2)"
+                    "object \(next) of hierarchy \(id) is \(a.isEmpty ? "superfluous" : "missing") in it (DR2)"
                 )
             } else {
                 let (x, y) = (state.blocks.entry(a.handle), other.blocks.entry(b.handle))
                 if x.place != y.place || a.slot != b.slot || a.version != b.version {
-                    find("object \(next) of hierarchy \(id) is at another place in it (DR2)")
+                    find("object \(next) of hierarchy \(id) is in another place in it (DR2)")
                 } else if !y.isLive(b.slot) {
                     find("object \(next) of hierarchy \(id) is dead in it (DR2)")
                 }

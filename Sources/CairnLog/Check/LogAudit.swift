@@ -143,7 +143,7 @@ struct LogAudit {
             if header.commit < before.header?.commit ?? 0 || header.baseLSN <= before.baseLSN {
                 find(
                     .damaged(
-                        "positions and commits rise from segment to segment (SG3)",
+                        "positions or commits do not rise from segment to segment (SG3)",
                         segment: after.number, offset: 0))
             }
             if header.predecessor == before.number,
@@ -165,7 +165,7 @@ struct LogAudit {
             if chain.value != member.chain {
                 find(
                     .damaged(
-                        "the segment is not what it was when it ended (F-216, SG1)",
+                        "the segment has changed since it ended (F-216, SG1)",
                         segment: member.number, offset: member.end))
             }
         }
@@ -179,7 +179,7 @@ struct LogAudit {
         if end > segment.size {
             find(
                 .damaged(
-                    "the file is shorter than its content was (F-303)", segment: segment.number,
+                    "the file is shorter than its content (F-303)", segment: segment.number,
                     offset: segment.size))
         }
         var walk = FrameWalk(
@@ -208,7 +208,7 @@ struct LogAudit {
         if let end = segment.statedEnd, end > segment.size {
             find(
                 .damaged(
-                    "the file is shorter than its content was (F-303)", segment: segment.number,
+                    "the file is shorter than its content (F-303)", segment: segment.number,
                     offset: segment.size))
         }
         var walk = FrameWalk(
@@ -268,7 +268,7 @@ struct LogAudit {
                 header.kind != .start || segment.header?.predecessor ?? 0 == lastSegment
             if follows ? header.commit != lastCommit : header.commit < lastCommit, !isBroken {
                 note(
-                    "a start or close frame bears the number of the last commit (F-603, SG3)",
+                    "a start or close frame does not bear the number of the last commit (F-603, SG3)",
                     segment, frame.offset)
             }
             if header.kind == .start, frame.offset != UInt64(SegmentHeader.size) {
@@ -282,7 +282,7 @@ struct LogAudit {
             openStart = header.lsn
             openCommit = header.commit
             if header.commit <= lastCommit, !isBroken {
-                note("commit numbers rise (F-602, SG3)", segment, frame.offset)
+                note("commit numbers do not rise (F-602, SG3)", segment, frame.offset)
             }
         } else if header.commit != openCommit, !isBroken {
             note(
@@ -324,7 +324,7 @@ struct LogAudit {
             ![.schema, .metadata, .value, .block, .deaths, .changes, .redirects].contains(kind)
         {
             throw FormatError(
-                .malformed, "F-655", "a side segment holds no such frame",
+                .malformed, "F-655", "a side segment holds a frame of the log",
                 found: UInt64(kind.rawValue))
         }
         switch kind {
@@ -372,7 +372,7 @@ struct LogAudit {
             guard segment.header?.flags.allowsRedirects ?? true else {
                 throw FormatError(
                     .malformed, "F-785",
-                    "redirects in a segment that does not say that it has some")
+                    "redirects in a segment that is not marked to have any")
             }
         case .reserve: break
         }
@@ -400,7 +400,7 @@ struct LogAudit {
     ) throws(FormatError) {
         guard segment.header?.flags.allowsHistory ?? true else {
             throw FormatError(
-                .malformed, "F-777", "changes in a segment that does not say that it has some")
+                .malformed, "F-777", "changes in a segment that is not marked to have any")
         }
         let changes = try ChangesPayload(decoding: payload)
         guard
@@ -428,12 +428,12 @@ struct LogAudit {
         let found = try StoredMetadata(payload, at: place)
         guard segment.header?.flags.allowsMetadata ?? true else {
             throw FormatError(
-                .malformed, "F-755", "metadata in a segment that does not say that it has some")
+                .malformed, "F-755", "metadata in a segment that is not marked to have any")
         }
         guard found.asOf == nil || segment.header?.flags.allowsPastStates ?? true else {
             throw FormatError(
                 .malformed, "F-797",
-                "past states are kept by a segment that does not say so")
+                "past states are kept by a segment that is not marked for it")
         }
         if segment.role == .side { return }
         guard found.revision > lastRevision else {
@@ -473,7 +473,7 @@ struct LogAudit {
                     if live.contains(entry.block.segment), outline.damage.isEmpty {
                         find(
                             .damaged(
-                                "a death in a block that is not there (F-614)",
+                                "a death in a block that does not exist (F-614)",
                                 segment: frame.segment, offset: frame.offset))
                     }
                     continue

@@ -96,7 +96,8 @@ struct StoreAudit {
             switch segment.role {
             case .retired, .unfinished:
                 report.notes.append(
-                    "segment \(segment.number) is no part of the store; the next writer removes it")
+                    "segment \(segment.number) is not part of the store; the next writer removes it"
+                )
             case .main, .side, .held, .foreign: break
             }
         }
@@ -124,7 +125,7 @@ struct StoreAudit {
     ) throws(StoreError) {
         guard let catalog = audit.catalog else {
             if report.findingCount == 0 {
-                report.find(.damaged("there is no schema in the store (F-217)"))
+                report.find(.damaged("the store has no schema (F-217)"))
             }
             return
         }
@@ -214,7 +215,7 @@ struct StoreAudit {
             guard let state = built?.registry.published(), let restored else { return }
             guard restored.recovery.checkpoint == commit else {
                 report.notes.append(
-                    "the checkpoint of commit \(commit) would be passed over: it is broken inside")
+                    "the checkpoint of commit \(commit) would be passed over: it is damaged inside")
                 return
             }
             let other = restored.registry.published()
@@ -241,7 +242,7 @@ struct StoreAudit {
         }
         guard let line else {
             report.notes.append(
-                "the checkpoint of commit \(commit) would be passed over: it is broken inside, or leads nowhere"
+                "the checkpoint of commit \(commit) would be passed over: it is damaged inside, or the log does not go on from it"
             )
             return
         }
@@ -296,7 +297,7 @@ struct StoreAudit {
     private func find(_ text: String, _ commit: UInt64, _ report: inout StoreCheckReport) {
         report.find(
             .damaged(
-                "the checkpoint of commit \(commit) is not what the log says: \(text) (CK3)",
+                "the checkpoint of commit \(commit) differs from the log: \(text) (CK3)",
                 path: "\(folder.appending(CheckpointName.name(of: commit)))"))
     }
 
@@ -313,7 +314,7 @@ struct StoreAudit {
             var opened = try opener.open(lock: lock, schema: nil)
         else {
             throw StoreError(
-                .openFailed, "the store was removed meanwhile",
+                .openFailed, "the store was removed in the meantime",
                 context: .init(path: "\(folder)"))
         }
         if let hashSeed { opened.hashSeed = hashSeed }

@@ -49,7 +49,7 @@ extension CommitBuilder {
         for slot in slots { deletion.numbers.append(numbers.number(Int(slot))) }
         let handle = state.directories[tree][numbers.number(Int(first))].handle
         guard handle != .none, state.blocks.entry(handle).place == block.place else {
-            return contradict("a row that lives is not where it is listed (DR2)")
+            return contradict("a live row is not where it is listed (DR2)")
         }
         try delete(of: block, handle, tree: tree, &deletion)
     }
@@ -108,7 +108,7 @@ extension CommitBuilder {
         for (number, slot) in zip(deletion.numbers, deletion.slots) {
             let cell = state.directories[tree][number]
             if cell.handle == handle, cell.slot == Int(slot) { continue }
-            return contradict("a row that lives is not where it is listed (DR2)")
+            return contradict("a live row is not where it is listed (DR2)")
         }
         let entity = catalog.entities[Int(state.blocks.entry(handle).entity)]
         for unique in entity.uniques {

@@ -60,7 +60,7 @@ extension CommitBuilder {
             try writer.add(try block(handle), slots, entity: entity, isInsert: false)
         }
         if let wrong = writer.apply(to: &state.fetchIndexes, in: &pages) {
-            contradict("the fetch index \(wrong.name) is not that of its rows (IX1)")
+            contradict("the fetch index \(wrong.name) does not match its rows (IX1)")
         }
     }
 }

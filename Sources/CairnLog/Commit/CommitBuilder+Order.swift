@@ -19,7 +19,7 @@ extension CommitBuilder {
     mutating func orderKey(tree: Int, number: UInt32, _ place: Int) throws(StoreError) -> Int64? {
         let cell = state.directories[tree][number]
         guard !cell.isEmpty else {
-            throw .damaged("an inverse table names an object that is not there")
+            throw .damaged("an inverse table names an object that does not exist")
         }
         let entity = catalog.entities[Int(state.blocks.entry(cell.handle).entity)]
         let cells = try block(cell.handle).column(entity.orders[place].column)
@@ -33,7 +33,7 @@ extension CommitBuilder {
         var pending = PendingRows()
         for pair in pairs {
             guard let old = try storedRow(entity: pair.entity, number: pair.number) else {
-                throw .damaged("an inverse table names a pair that is not there")
+                throw .damaged("an inverse table names a pair that does not exist")
             }
             let isYoung = isYoung(old.handle)
             kill(old.handle, slot: old.slot)

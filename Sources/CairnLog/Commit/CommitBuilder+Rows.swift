@@ -145,7 +145,7 @@ extension CommitBuilder {
             context: .init(
                 entity: catalog.entities[entity].name,
                 key: catalog.entities[entity].columns[column].name, value: value,
-                detail: "\(value) is a \(value.kindName), which the property's type is not"))
+                detail: "the \(value.kindName) \(value) is not a value of the property's type"))
     }
 
     private mutating func writeBlock(
@@ -179,7 +179,7 @@ extension CommitBuilder {
         guard let row = try storedRow(entity: entity, number: number),
             let source = Self.number(of: row.values[0]),
             let destination = Self.number(of: row.values[1])
-        else { throw .damaged("an inverse table names a pair that is not there") }
+        else { throw .damaged("an inverse table names a pair that does not exist") }
         return (source, destination)
     }
 

@@ -160,7 +160,7 @@ struct CommitBuilder: ~Copyable {
         let tree = catalog.entities[definition.entity].tree
         let cell = state.directories[tree][number]
         guard !cell.isEmpty else {
-            throw .damaged("a unique index names an object that is not there")
+            throw .damaged("a unique index names an object that does not exist")
         }
         let entity = catalog.entities[Int(state.blocks.entry(cell.handle).entity)]
         return try key.load(
@@ -196,7 +196,7 @@ struct CommitBuilder: ~Copyable {
         guard let unique = state.uniques.firstIndex(where: \.isCrowded) else { return nil }
         let definition = catalog.uniques[unique]
         return StoreError(
-            .constraintConflict, "far too many objects would have the same values",
+            .constraintConflict, "far too many objects would have the same key",
             context: .init(
                 entity: catalog.entities[definition.entity].name,
                 key: definition.names.joined(separator: ", ")))
@@ -221,7 +221,7 @@ struct CommitBuilder: ~Copyable {
     func expectNumbers(_ count: Int, tree: Int) throws(StoreError) {
         guard Int(state.nextNumbers[tree]) + count <= Int(FormatLimits.maximumNumber) else {
             throw StoreError(
-                .invalidRequest, "the hierarchy has used up its four billion object numbers",
+                .invalidRequest, "the entity hierarchy has used up its four billion object numbers",
                 context: .init(entity: catalog.entities[catalog.trees[tree].root].name))
         }
     }

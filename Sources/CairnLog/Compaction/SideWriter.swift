@@ -241,7 +241,8 @@ struct SideWriter: ~Copyable {
                 at: offset, storeTag: engine.storeID.tag)
             guard header.kind == .changes else {
                 throw .damaged(
-                    "a frame of another kind is here", segment: segment.number, offset: offset)
+                    "there is a frame of another kind here", segment: segment.number, offset: offset
+                )
             }
             let written = try log.append(.changes, flags: FrameHeader.skippable) {
                 writer throws(StoreError) in

@@ -408,8 +408,8 @@ extension StoreError {
         let names = derivation.element.split(separator: ".", maxSplits: 1).map(String.init)
         self.init(
             .validation,
-            "the derivation \"\(derivation.expression)\" gives a value that the attribute, of type "
-                + "\(derivation.type.rawValue), cannot hold",
+            "the derivation \"\(derivation.expression)\" gives a value that does not fit the attribute, which is of type "
+                + "\(derivation.type.rawValue)",
             context: .init(entity: names.first, key: names.last, objectID: id))
     }
 }

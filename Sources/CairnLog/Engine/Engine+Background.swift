@@ -21,7 +21,7 @@ extension Engine {
             // Trying again could report success for lost bytes. What is published stays readable.
             var cause = error
             cause.message +=
-                "; what was committed after byte \(queue.durable) of the log may not be on the disk"
+                "; what was committed after byte \(queue.durable) of the log may not have reached the disk"
             queue.poison(cause)
             throw cause
         }

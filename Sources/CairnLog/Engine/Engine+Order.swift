@@ -25,7 +25,7 @@ extension CommitBuilder {
     /// Writes the schema with the properties of order keys. The first frame of a commit.
     fileprivate mutating func makePlacesForOrder() throws(StoreError) {
         guard catalog.version < UInt32.max else {
-            throw .damaged("the schema's version is the last that there can be")
+            throw .damaged("the schema's version is the last possible one")
         }
         let catalog = catalog.with(Catalog(new: catalog.schema), version: catalog.version + 1)
             .indexed(by: catalog.fetchIndexes)

@@ -38,7 +38,7 @@ extension Engine {
     {
         if block.rows == Int(entry.rows) { return block }
         throw .damaged(
-            "a block has not as many rows as it is known for (F-858)",
+            "a block does not have the number of rows that is recorded for it (F-858)",
             segment: entry.segment, offset: UInt64(entry.place.byteOffset))
     }
 
@@ -67,7 +67,7 @@ extension Engine {
         let stored = try unwritten(place, in: state)
         guard !stored.isPatch else {
             throw .damaged(
-                "a patch is of a patch (F-454)", segment: place.segment,
+                "a patch is based on a patch (F-454)", segment: place.segment,
                 offset: UInt64(place.byteOffset))
         }
         return stored.payload

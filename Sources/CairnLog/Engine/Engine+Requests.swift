@@ -129,7 +129,7 @@ extension Engine {
         let schema = schema
         guard let entity = schema.entity(named: request.entityName) else {
             throw StoreError(
-                .invalidRequest, "the model has no such entity",
+                .invalidRequest, "the model has no entity of this name",
                 context: .init(entity: request.entityName))
         }
         var filler = try request.makeFiller(for: entity)
@@ -330,7 +330,7 @@ extension Engine {
         }
         return StoreError(
             .incompatibleModel,
-            "the store can only be read, as it was made with a derived attribute that cannot be computed: "
+            "the store can only be read, because it was made with a derived attribute that cannot be computed: "
                 + "\(refusal)",
             context: .init(path: "\(files.folder)"))
     }
@@ -377,7 +377,7 @@ extension StoreError {
         return StoreError(
             hasVersions ? .mergeConflict : .constraintConflict,
             hasVersions
-                ? "somebody else changed objects of the save since they were read"
+                ? "objects of the save were changed elsewhere since they were read"
                 : "objects of the save violate uniqueness constraints",
             conflicts: conflicts)
     }

@@ -85,7 +85,7 @@ final class EngineRegistry: Sendable {
 
     private static func restless(_ folder: FilePath) -> StoreError {
         StoreError(
-            .storeInUse, "the store is removed and made all the time",
+            .storeInUse, "the store is being removed and made again and again",
             context: .init(path: "\(folder)"))
     }
 
@@ -134,7 +134,8 @@ final class EngineRegistry: Sendable {
             case .migrating:
                 guard waits < options.timeout else {
                     throw StoreError(
-                        .storeInUse, "the store is open in this process, and cannot be migrated",
+                        .storeInUse,
+                        "the store is open in this process, and cannot be migrated: close it first",
                         context: .init(path: "\(folder)"))
                 }
                 Pause.milliseconds(5)
@@ -202,7 +203,7 @@ final class EngineRegistry: Sendable {
             case .open(let engine):
                 guard force else {
                     throw StoreError(
-                        .storeInUse, "the store is open in this process",
+                        .storeInUse, "the store is open in this process: close it first",
                         context: .init(path: "\(folder)"))
                 }
                 // What it cannot write is of no use to anybody; but it must be closed.

@@ -193,7 +193,7 @@ extension Engine {
     private func check(_ log: OpenedLog, from state: EngineState) throws(StoreError) {
         guard log.storeID == storeID else {
             throw StoreError(
-                .unusable, "another store is in the folder now",
+                .unusable, "there is another store in the folder now",
                 context: .init(path: "\(files.folder)"))
         }
         guard log.catalog.version == state.catalog.version else {

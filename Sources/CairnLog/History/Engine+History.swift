@@ -99,7 +99,7 @@ extension Engine {
         }
         guard number >= settings.horizon else {
             throw StoreError(
-                .historyTokenExpired, "some of the history behind the transaction was deleted")
+                .historyTokenExpired, "some of the history after the transaction was deleted")
         }
         return HistoryReader(self, pin, after: number)
     }
@@ -149,11 +149,11 @@ extension Engine {
             at: UInt64(frame.place.byteOffset), storeTag: storeID.tag)
         do throws(FormatError) {
             guard header.kind == .changes else {
-                throw FormatError(.malformed, "F-774", "a frame of another kind is here")
+                throw FormatError(.malformed, "F-774", "there is a frame of another kind here")
             }
             let head = try ChangesPayload.head(of: payload.bytes)
             guard head.commit == commit, head.part == 0 else {
-                throw FormatError(.malformed, "F-775", "these are other changes")
+                throw FormatError(.malformed, "F-775", "these are the changes of another commit")
             }
             return head
         } catch {
@@ -174,7 +174,7 @@ extension Engine {
         if let first = pin.state.history.next(after: 0), first.commit <= settings.horizon {
             report.find(
                 .damaged(
-                    "changes of commit \(first.commit) are not forgotten (HY1)",
+                    "changes of commit \(first.commit) are kept although they were purged (HY1)",
                     segment: first.frame.place.segment))
         }
         let reader = HistoryReader(self, pin, after: 0)

@@ -110,11 +110,11 @@ final class HistoryReader: PersistentHistoryCursor {
         _ header: FrameHeader, _ payload: RawBytes, of number: UInt64, _ part: UInt32
     ) throws(FormatError) -> ChangesPayload {
         guard header.kind == .changes else {
-            throw FormatError(.malformed, "F-774", "a frame of another kind is here")
+            throw FormatError(.malformed, "F-774", "there is a frame of another kind here")
         }
         let changes = try ChangesPayload(decoding: payload.bytes)
         guard changes.head.commit == number, changes.head.part == part else {
-            throw FormatError(.malformed, "F-775", "these are other changes")
+            throw FormatError(.malformed, "F-775", "these are the changes of another commit")
         }
         return changes
     }

@@ -52,7 +52,7 @@ extension CommitBuilder {
         guard state.history.set(number, frame, in: &pages) else {
             throw StoreError(
                 .invalidRequest,
-                "the history spans more than two thousand million commits; delete what is not needed of it"
+                "the history spans more than two billion commits: delete the part that is no longer needed"
             )
         }
     }

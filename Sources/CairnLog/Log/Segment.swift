@@ -117,7 +117,7 @@ final class Segment: Sendable {
     {
         let (header, bytes) = try frame(at: offset, storeTag: storeTag)
         guard header.kind == kind else {
-            throw .damaged("a frame of another kind is here", segment: number, offset: offset)
+            throw .damaged("there is a frame of another kind here", segment: number, offset: offset)
         }
         return bytes
     }

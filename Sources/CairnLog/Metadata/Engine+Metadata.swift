@@ -53,7 +53,7 @@ extension Engine {
             if case .null = value { values[key] = nil }
             if case .objectID = value {
                 throw StoreError(
-                    .invalidRequest, "an object id is no value of a store's metadata",
+                    .invalidRequest, "an object id cannot be a value of a store's metadata",
                     context: .init(key: key))
             }
         }
@@ -148,7 +148,7 @@ extension CommitBuilder {
     ) throws(StoreError) {
         let revision = (catalog.metadata?.revision ?? 0) + 1
         guard revision < MetadataPayload.endOfRevisions else {
-            throw StoreError(.invalidRequest, "the metadata have been written too often")
+            throw StoreError(.invalidRequest, "the metadata has been written too often")
         }
         func metadata(_ settings: AsOfSettings?) -> StoredMetadata {
             StoredMetadata(

@@ -46,28 +46,29 @@ final class StoredMetadata: Sendable {
         }
         guard document.format == FormatVersion.current else {
             throw FormatError(
-                .unsupportedVersion, "F-752", "the metadata have another format version",
+                .unsupportedVersion, "F-752", "the metadata has another format version",
                 expected: UInt64(FormatVersion.current), found: UInt64(document.format))
         }
         if let text = document.identifier {
             guard let identifier = UUID(uuidString: text) else {
-                throw FormatError(.malformed, "F-752", "the identifier in the metadata is no UUID")
+                throw FormatError(
+                    .malformed, "F-752", "the identifier in the metadata is not a UUID")
             }
             self.identifier = identifier
         } else {
             identifier = nil
         }
         guard document.values.values.allSatisfy(\.isMetadata) else {
-            throw FormatError(.malformed, "F-752", "a value in the metadata is of no known kind")
+            throw FormatError(.malformed, "F-752", "a value in the metadata is of an unknown kind")
         }
         values = document.values
         history = document.history
         guard history?.isPossible ?? true else {
-            throw FormatError(.malformed, "F-778", "the history's commits are impossible")
+            throw FormatError(.malformed, "F-778", "the history's commit numbers are impossible")
         }
         asOf = document.asOf
         guard asOf?.isPossible ?? true else {
-            throw FormatError(.malformed, "F-791", "what is kept of past states is impossible")
+            throw FormatError(.malformed, "F-791", "the settings for past states are impossible")
         }
     }
 
@@ -133,7 +134,7 @@ extension MetadataDocument<Value> {
         let json = try encode(values, identifier: identifier)
         guard json.count <= MetadataPayload.maximumDocument - MetadataPayload.ownDocument else {
             throw StoreError(
-                .invalidRequest, "the metadata of a store exceed 16 MiB, less 256 KiB of its own")
+                .invalidRequest, "the metadata of a store exceeds 16 MiB, less 256 KiB of its own")
         }
         do {
             _ = try JSONDecoder().decode(Self.self, from: Data(json))
@@ -164,7 +165,7 @@ extension LogWriter {
     /// The same for metadata whose JSON is known.
     mutating func append(_ metadata: StoredMetadata, _ json: [UInt8]) throws(StoreError) -> Place {
         guard json.count <= MetadataPayload.maximumDocument else {
-            throw StoreError(.invalidRequest, "the metadata of a store exceed 16 MiB")
+            throw StoreError(.invalidRequest, "the metadata of a store exceeds 16 MiB")
         }
         return try append(.metadata, flags: FrameHeader.skippable) { writer throws(StoreError) in
             json.withUnsafeBytes {

@@ -36,7 +36,7 @@ extension Engine {
     ) throws(StoreError) -> MigrationResult {
         let catalog = registry.read { $0.catalog }
         guard catalog.version < .max else {
-            throw .damaged("the schema's version is the last that there can be")
+            throw .damaged("the schema's version is the last possible one")
         }
         let successor = CatalogSuccessor(of: catalog, plan)
         if let excess = successor.catalog.excess { throw StoreError(.invalidRequest, excess) }
@@ -132,7 +132,7 @@ extension Engine {
                 }
                 throw StoreError(
                     .migrationFailed,
-                    "a default of more than 1 MiB cannot stand for what objects do not have",
+                    "a default of more than 1 MiB cannot fill an attribute that stored objects lack",
                     context: .init(entity: entity.name, key: column.name))
             }
         }
@@ -144,8 +144,8 @@ extension Engine {
         guard catalog.next.leftVersions.contains(schema.model.versionChecksum) else { return }
         throw StoreError(
             .incompatibleModel,
-            "the store has been led on from this version of its model, and is led back to it only if that is asked for, since "
-                + "objects lose what the version does not have: \(schema.difference(to: catalog.schema))",
+            "the store was migrated from this version of its model to a later one, and is migrated back only on request, "
+                + "because objects lose what the version does not have: \(schema.difference(to: catalog.schema))",
             cause: ModelMismatch(store: catalog.storedModel, model: schema.model))
     }
 
@@ -217,7 +217,7 @@ extension StoreError {
         }
         self.init(
             .migrationFailed,
-            "two requests about duplicates change the same object, and which comes first nobody says",
+            "two deduplication requests change the same object, and nothing says which comes first",
             conflicts: conflicts, cause: error)
     }
 }

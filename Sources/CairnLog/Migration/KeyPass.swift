@@ -149,7 +149,7 @@ struct KeyPass {
             }
             return (try read(cell.handle), cell.slot, entity)
         }
-        throw .damaged("a row that was read is not in its place (DR2)")
+        throw .damaged("a row that was read is no longer in its place (DR2)")
     }
 
     private func example(

@@ -59,6 +59,6 @@ struct MigrationMonitor {
         told = progress.done
         guard let tell, !tell(progress), progress.stage != .finishing else { return }
         throw StoreError(
-            .migrationCancelled, "the migration was cancelled; the store is as it was")
+            .migrationCancelled, "the migration was cancelled; the store is unchanged")
     }
 }

@@ -68,8 +68,8 @@ extension Engine {
         throw StoreError(
             .noSpace,
             """
-            the migration needs about \(needed + (remainder > 0 ? 1 : 0)) MiB on the disk, which has \(available >> 20) MiB; \
-            the store is as it was
+            the migration needs about \(needed + (remainder > 0 ? 1 : 0)) MiB of disk space, but the disk has \(available >> 20) MiB; \
+            the store is unchanged
             """,
             context: .init(path: "\(files.folder)"))
     }

@@ -486,7 +486,7 @@ extension CommitBuilder {
     fileprivate mutating func writeSchema() throws(StoreError) {
         let json = try CatalogDocument.encode(catalog)
         guard json.count <= FormatLimits.maximumPayload else {
-            throw StoreError(.invalidRequest, "the model takes more than 16 MiB")
+            throw StoreError(.invalidRequest, "the model is larger than 16 MiB")
         }
         let place = try log.append(.schema) { writer throws(StoreError) in
             json.withUnsafeBytes { writer.append($0) }

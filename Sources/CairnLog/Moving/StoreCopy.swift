@@ -52,7 +52,9 @@ struct StoreCopy {
     }
 
     private var isNotEmpty: StoreError {
-        StoreError(.invalidRequest, "the folder is not empty", context: .init(path: "\(folder)"))
+        StoreError(
+            .invalidRequest, "the folder is not empty: choose another one",
+            context: .init(path: "\(folder)"))
     }
 
     /// The folder, made if it is missing, and locked.
@@ -76,7 +78,7 @@ struct StoreCopy {
     private func name(_ files: StoreFiles) throws {
         var reader = LogReader(files, mark: nil, limit: nil, pool: PagePool())
         guard case .log(var log) = try reader.read(), log.end == state.end else {
-            throw .damaged("the copy does not hold what was copied") as StoreError
+            throw .damaged("the copy differs from what was copied") as StoreError
         }
         let last = log.segments.current
         let file = try fileSystem.open(files.path(last.number), .readWrite)

@@ -188,7 +188,7 @@ extension Engine {
         }
         for held in settings.held {
             if state.segments[held.segment] != nil {
-                find("segment \(held.segment) is kept for past states, and is not retired (F-793)")
+                find("segment \(held.segment) is kept for past states, but is not retired (F-793)")
             }
             if held.commit <= settings.horizon || held.commit > state.commit {
                 find(

@@ -92,7 +92,7 @@ extension Engine {
         if number < horizon {
             throw StoreError(
                 .pastStateUnavailable,
-                "the state after commit \(number) is not kept: the first that is is that after commit \(horizon)"
+                "the state after commit \(number) is not kept: the earliest that is kept is the one after commit \(horizon)"
             )
         }
     }
@@ -130,7 +130,7 @@ extension Engine {
         guard commit >= horizon else {
             throw StoreError(
                 .pastStateUnavailable,
-                "what was stored then is not kept: the first state that is is that after commit \(horizon)"
+                "the state at that time is not kept: the earliest that is kept is the one after commit \(horizon)"
             )
         }
         return min(commit, pin.epoch)

@@ -194,7 +194,7 @@ extension Engine {
         let catalog = registry.read { $0.catalog }
         guard log.storeID == storeID else {
             throw StoreError(
-                .unusable, "another store is in the folder now",
+                .unusable, "there is another store in the folder now",
                 context: .init(path: "\(files.folder)"))
         }
         guard log.catalog.version == catalog.version else {

@@ -73,7 +73,7 @@ extension EngineState {
     {
         let cell = directories[tree][number]
         guard !cell.isEmpty else {
-            throw .damaged("an inverse table names an object that is not there")
+            throw .damaged("an inverse table names an object that does not exist")
         }
         let entity = catalog.entities[Int(blocks.entry(cell.handle).entity)]
         guard let cells = try block(cell.handle).column(entity.orders[place].column),

@@ -53,7 +53,8 @@ struct FetchRunner {
         self.trace = trace
         self.planner = planner
         guard state.catalog.schema.entities.indices.contains(fetch.entity) else {
-            throw StoreError(.invalidRequest, "the model has no entity \(fetch.entity)")
+            throw StoreError(
+                .invalidRequest, "the model has no entity with the index \(fetch.entity)")
         }
         var fetch = try fetch.bound(to: state, engine.identity)
         // Whoever looks for candidates walks it; what is too deep even so the compiler refuses.

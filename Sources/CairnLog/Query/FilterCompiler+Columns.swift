@@ -82,10 +82,10 @@ extension FilterCompiler {
             (.matches, .value(let value)), (.in, .value(let value)):
             if value.isNull { return .constant(false) }
             guard isText else {
-                throw mismatch(column, "\(simple.operator.rawValue) is of texts")
+                throw mismatch(column, "\(simple.operator.rawValue) compares strings")
             }
             guard case .string(let text) = value else {
-                throw mismatch(column, "\(simple.operator.rawValue) is of texts", value)
+                throw mismatch(column, "\(simple.operator.rawValue) compares strings", value)
             }
             return .text(column, try textTest(simple.operator, text, simple.options))
         }
@@ -212,7 +212,8 @@ extension FilterCompiler {
         guard order == .equal, case .objectID(let id) = value,
             let tree = catalog.entities[entity].columns[column].target
         else {
-            throw mismatch(column, "a relationship is compared for equality with an object id")
+            throw mismatch(
+                column, "a relationship can only be compared with an object id, by == != or IN")
         }
         let root = catalog.schemaEntity(catalog.trees[tree].root)
         guard identity.owns(id, entity: root) else { return .constant(false) }

@@ -133,10 +133,12 @@ struct FilterCompiler {
             if value.isNull { continue }
             guard case .objectID(let id) = value else {
                 throw StoreError(
-                    .invalidRequest, "an object is compared with an object id, not with a value",
+                    .invalidRequest,
+                    "an object can only be compared with an object id, not with a value",
                     context: .init(
                         entity: catalog.entities[entity].name, key: "SELF", value: value,
-                        detail: "an object is compared with an object id, not with \(value)"))
+                        detail:
+                            "an object can only be compared with an object id, not with \(value)"))
             }
             let root = catalog.schemaEntity(entity)
             if identity.owns(id, entity: root), let number = UInt32(exactly: id.reference) {
@@ -148,7 +150,7 @@ struct FilterCompiler {
         case .notEqual: return .not(.number(numbers))
         default:
             throw StoreError(
-                .invalidRequest, "objects are compared by == != and IN",
+                .invalidRequest, "objects can only be compared by == != and IN",
                 context: .init(entity: catalog.entities[entity].name, key: "SELF"))
         }
     }

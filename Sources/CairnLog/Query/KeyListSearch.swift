@@ -133,7 +133,7 @@ struct KeyListSearch: ~Copyable {
         for place in range {
             let cell = candidates[place].cell
             guard !cell.isEmpty else {
-                throw .damaged("a unique index names an object that is not there")
+                throw .damaged("a unique index names an object that does not exist")
             }
             try view(cell.handle).prefetch(cell.slot, columns: 1)
         }

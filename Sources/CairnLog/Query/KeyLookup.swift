@@ -169,7 +169,7 @@ struct KeyLookup: ~Copyable {
     {
         let cell = directory[number]
         guard !cell.isEmpty else {
-            throw .damaged("a unique index names an object that is not there")
+            throw .damaged("a unique index names an object that does not exist")
         }
         return RowGatherer.Target(
             number: number, slot: cell.slot, view: try rows.view(cell.handle), position: position)

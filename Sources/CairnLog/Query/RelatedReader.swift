@@ -143,7 +143,7 @@ struct RelatedReader: ~Copyable {
         for index in range {
             let cell = directory[numbers[index]]
             guard !cell.isEmpty else {
-                throw .damaged("an inverse table names an object that is not there")
+                throw .damaged("an inverse table names an object that does not exist")
             }
             let view = try view(cell.handle)
             if found.last?.cell.handle != cell.handle { view.prefetchCells(columns: width + 1) }

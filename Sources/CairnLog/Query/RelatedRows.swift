@@ -30,7 +30,7 @@ struct RelatedRows {
             while next + count < numbers.count, count < Self.group {
                 let cell = directory[numbers[next + count]]
                 if cell.isEmpty {
-                    throw .damaged("an inverse table names an object that is not there")
+                    throw .damaged("an inverse table names an object that does not exist")
                 }
                 if cell.handle != handle { break }
                 slots[count] = UInt16(truncatingIfNeeded: cell.slot)

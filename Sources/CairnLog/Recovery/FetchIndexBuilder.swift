@@ -73,7 +73,7 @@ struct FetchIndexBuilder: ~Copyable {
         _ writer: FetchIndexWriter?, _ state: inout EngineState, _ pages: inout PageTransaction
     ) throws(StoreError) {
         if let wrong = writer?.apply(to: &state.fetchIndexes, in: &pages) {
-            throw .damaged("the fetch index \(wrong.name) is not that of its rows (IX1)")
+            throw .damaged("the fetch index \(wrong.name) does not match its rows (IX1)")
         }
     }
 
@@ -94,7 +94,7 @@ struct FetchIndexBuilder: ~Copyable {
                     let block = try read(entry.place)
                     guard block.rows == Int(entry.rows) else {
                         throw .damaged(
-                            "a block has not as many rows as it is known for (F-858)",
+                            "a block does not have the number of rows that is recorded for it (F-858)",
                             segment: entry.segment, offset: UInt64(entry.place.byteOffset))
                     }
                     let slots = (0..<block.rows).filter { entry.isLive($0) }

@@ -60,7 +60,8 @@ struct FrameScanner: ~Copyable {
             try header.check(expected)
             guard position >> 3 <= UInt64(UInt32.max) else {
                 throw FormatError(
-                    .tooLarge, "F-221", "a frame where no place can name it", found: position)
+                    .tooLarge, "F-221", "a frame beyond the offsets that a place can name",
+                    found: position)
             }
             let frame = try bytes(header.frameLength)
             let payload = try header.payload(

@@ -99,7 +99,7 @@ struct LiveMembers {
         }
         guard let known, known.version == newest.start.schemaVersion else {
             throw .damaged(
-                "the start frame names a schema that is not there (F-217)",
+                "the start frame names a schema that does not exist (F-217)",
                 segment: newest.segment.number, offset: UInt64(SegmentHeader.size))
         }
         return known

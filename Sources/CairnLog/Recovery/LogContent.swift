@@ -232,7 +232,8 @@ struct LogContent {
             // Those between have been retired, and their commits with them.
             guard header.commit >= commit, open.start == nil else {
                 throw FormatError(
-                    .malformed, "F-603", "a start frame bears the number of the last commit",
+                    .malformed, "F-603",
+                    "a start frame does not bear the number of the last commit",
                     expected: commit, found: header.commit)
             }
             commit = header.commit
@@ -255,7 +256,7 @@ struct LogContent {
     private func checkBetweenCommits(_ header: FrameHeader) throws(FormatError) {
         guard open.start == nil, header.commit == commit else {
             throw FormatError(
-                .malformed, "F-603", "a start or close frame stands between commits",
+                .malformed, "F-603", "a start or close frame does not stand between commits",
                 expected: commit, found: header.commit)
         }
     }
@@ -287,7 +288,7 @@ struct LogContent {
         try open.check(record, header, after: commit)
         try open.history.checkEnd()
         guard catalog != nil || open.catalog != nil else {
-            throw FormatError(.malformed, "F-602", "the first commit holds the schema")
+            throw FormatError(.malformed, "F-602", "the first commit does not hold the schema")
         }
         blocks.append(contentsOf: open.blocks)
         deaths.append(contentsOf: open.deaths)
@@ -338,7 +339,7 @@ struct LogContent {
                 // In a segment that is no part of the store any more it means nothing (F-614).
                 if (open.live ?? live)[entry.block.segment] == nil { continue }
                 throw StoreError.damaged(
-                    "a death in a block that is not there (F-614)", segment: segment.number,
+                    "a death in a block that does not exist (F-614)", segment: segment.number,
                     offset: offset)
             }
             if rows == 0 { continue }
@@ -393,7 +394,7 @@ struct LogContent {
             guard number != segment.number, set[number] != nil || members.gone.contains(number)
             else {
                 throw .damaged(
-                    "segment \(number) is retired, and is no part of the store (F-654)",
+                    "segment \(number) is retired and not part of the store (F-654)",
                     segment: segment.number, offset: offset)
             }
         }

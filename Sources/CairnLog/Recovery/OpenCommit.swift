@@ -59,7 +59,10 @@ struct OpenCommit {
         }
         guard header.commit == (start == nil ? header.commit : number), header.commit > commit,
             header.commit < Self.maximumNumber
-        else { throw FormatError(.malformed, "F-602", "commit numbers rise", found: header.commit) }
+        else {
+            throw FormatError(
+                .malformed, "F-602", "commit numbers do not rise", found: header.commit)
+        }
     }
 
     /// Begins the next one.

@@ -278,7 +278,7 @@ struct SegmentSearch {
         }
         guard header.kind == .start else {
             throw FormatError(
-                .malformed, "F-211", "the first frame of a segment is its start frame",
+                .malformed, "F-211", "the first frame of the segment is not its start frame",
                 found: UInt64(header.rawKind))
         }
         guard try header.readableKind() != nil else {
@@ -329,7 +329,7 @@ struct SegmentSearch {
         guard let last = mains.last else { return }
         func contradiction() -> StoreError {
             .damaged(
-                "the segment's list of segments is not what their headers say (F-216)",
+                "the segment's list of segments contradicts their headers (F-216)",
                 segment: last.segment.number, offset: UInt64(SegmentHeader.size))
         }
         let named = last.segment.header.predecessor

@@ -172,7 +172,8 @@ enum StateBuilder {
             } else if log.base != nil {
                 deathsInBase.append(death)
             } else {
-                throw .damaged("a death in a block that is not there", segment: death.place.segment)
+                throw .damaged(
+                    "a death in a block that does not exist", segment: death.place.segment)
             }
         }
         for death in deathsInBase {
@@ -186,7 +187,7 @@ enum StateBuilder {
                 log.segments[block.place.segment] != nil || !log.lacksRetired
             else { continue }
             throw .damaged(
-                "rows live of an entity that the schema has no more (F-722)",
+                "there are live rows of an entity that the schema no longer has (F-722)",
                 segment: block.place.segment, offset: UInt64(block.place.byteOffset))
         }
         var rows = BlockRows(state: state, added: handles.values, fetchIndexes)
@@ -207,13 +208,14 @@ enum StateBuilder {
                     continue
                 }
                 throw .damaged(
-                    "rows live in a segment that was retired (F-654)", segment: block.place.segment,
+                    "there are live rows in a segment that was retired (F-654)",
+                    segment: block.place.segment,
                     offset: UInt64(block.place.byteOffset))
             }
             // The deaths of what is in a segment that stays are there, whatever has gone.
             guard block.patched.isNone || log.segments[block.patched.segment] != nil else {
                 throw .damaged(
-                    "rows live in a patch of a block whose segment was retired (F-457)",
+                    "there are live rows in a patch of a block whose segment was retired (F-457)",
                     segment: block.place.segment, offset: UInt64(block.place.byteOffset))
             }
             try rows.enter(
@@ -301,7 +303,7 @@ private struct BaseRows: ~Copyable {
             let cell = state.directories[entity.tree][number]
             guard cell.handle == handle, cell.slot == slot else {
                 throw .damaged(
-                    "the base has object \(number) at another place", segment: place.segment)
+                    "the checkpoint has object \(number) in another place", segment: place.segment)
             }
             state.directories[entity.tree].set(number, .empty, in: &pages)
             gone.append(slot)
@@ -328,7 +330,7 @@ private struct BaseRows: ~Copyable {
                     state.inverses[reference].remove(
                         source: numbers.number(slot), target: cells.number(slot), in: &pages)
                 else {
-                    throw .damaged("the base lacks a reference", segment: place.segment)
+                    throw .damaged("the checkpoint lacks a reference", segment: place.segment)
                 }
             }
         }
@@ -358,7 +360,7 @@ private struct BaseRows: ~Copyable {
                 state.uniques[unique].remove(
                     hash: key.hash(seed: state.hashSeed), number: numbers.number(slot), in: &pages)
             else {
-                throw .damaged("the base lacks an index entry", segment: block.place.segment)
+                throw .damaged("the checkpoint lacks an index entry", segment: block.place.segment)
             }
         }
     }
@@ -440,7 +442,7 @@ private struct BlockRows: ~Copyable {
         if fetchIndexes.isLarge,
             let wrong = fetchIndexes.apply(to: &state.fetchIndexes, in: &pages)
         {
-            throw .damaged("the fetch index \(wrong.name) is not that of its rows (IX1)")
+            throw .damaged("the fetch index \(wrong.name) does not match its rows (IX1)")
         }
     }
 
@@ -467,7 +469,7 @@ private struct BlockRows: ~Copyable {
                 version <= DirectoryCell.maximumVersion
             else { throw damage("a row has an impossible version", block) }
             guard state.directories[entity.tree][number].isEmpty else {
-                throw damage("object \(number) lives at two places (F-643)", block)
+                throw damage("object \(number) lives in two places (F-643)", block)
             }
             state.directories[entity.tree].set(
                 number, DirectoryCell(handle: handle, slot: slot, version: version), in: &pages)

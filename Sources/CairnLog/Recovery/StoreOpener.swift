@@ -114,7 +114,7 @@ struct StoreOpener {
         }
         guard !options.isReadOnly else {
             throw StoreError(
-                .openFailed, "the store was never finished: it holds nothing",
+                .openFailed, "the creation of the store was never finished: it holds nothing",
                 context: .init(path: "\(folder)"))
         }
         guard options.createsIfMissing else {
@@ -165,7 +165,7 @@ struct StoreOpener {
             case .log(let log) = try readBesideWriters(files, hasWriter: try isWritten(files))
         else {
             throw StoreError(
-                .unusable, "the store holds nothing any more", context: .init(path: "\(folder)"))
+                .unusable, "the store no longer holds anything", context: .init(path: "\(folder)"))
         }
         return log
     }
@@ -199,7 +199,7 @@ struct StoreOpener {
         }
         throw last
             ?? StoreError(
-                .storeInUse, "the store is opened and closed by others all the time",
+                .storeInUse, "other processes keep opening and closing the store: try again",
                 context: .init(path: "\(folder)"))
     }
 

@@ -27,7 +27,7 @@ extension CommitBuilder {
             let key = RedirectTable.Key(tree: catalog.trees[one.tree].id, one.number)
             let turn = state.redirects?[key]?.turn ?? 0
             guard turn < .max else {
-                throw StoreError(.invalidRequest, "an object was led to others too often")
+                throw StoreError(.invalidRequest, "an object was redirected to others too often")
             }
             entries[key] = RedirectTable.Entry(
                 target: one.target, turn: turn + 1, segment: log.segment.number)

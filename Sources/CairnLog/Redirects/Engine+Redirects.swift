@@ -32,23 +32,23 @@ extension Engine {
                         segment: entry.segment))
             }
             if !live.contains(entry.segment) {
-                find("is led to another one by what a retired segment held (F-786, RD3)")
+                find("is redirected by a record in a retired segment (F-786, RD3)")
             }
             guard entry.target != 0, let tree = state.catalog.treeIndex(id: key.tree) else {
                 continue
             }
             if max(key.number, entry.target) >= state.nextNumbers[tree] {
-                find("is led, or leads, where no object ever was (F-787)")
+                find("is redirected from or to a number that no object ever had (F-787)")
             }
             if !state.directories[tree][key.number].isEmpty {
-                find("is there, and led to another one (F-783, RD1)")
+                find("exists, but is redirected to another one (F-783, RD1)")
             }
             var (next, steps) = (entry.target, 0)
             while next != 0, steps <= redirects.mostSteps {
                 next = redirects[.init(tree: key.tree, next)]?.target ?? 0
                 steps += 1
             }
-            if next != 0 { find("is led round in a circle (F-787, RD2)") }
+            if next != 0 { find("is redirected in a circle (F-787, RD2)") }
         }
     }
 }

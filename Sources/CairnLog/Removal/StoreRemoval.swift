@@ -69,7 +69,7 @@ struct StoreRemoval {
             if try fileSystem.exists(lock),
                 try fileSystem.identity(of: lock) == source.lock.identity
             {
-                throw refusal("a store is not replaced by itself")
+                throw refusal("a store cannot be replaced by itself")
             }
             let backup = StoreBackup(
                 engine: engine, state: state, folder: folder, fileSystem: fileSystem)
@@ -104,7 +104,7 @@ struct StoreRemoval {
             return false
         }
         if let other = names.first(where: { !Self.isOurs($0) && $0 != MigrationFolder.name }) {
-            throw refusal("the folder also holds \(other), which is no part of a store")
+            throw refusal("the folder also holds \(other), which is not part of a store")
         }
         if !names.contains(where: { SegmentName.number(in: $0) != nil }) { try refuseForeignLock() }
         return true
@@ -141,7 +141,7 @@ struct StoreRemoval {
 
     private func isMadeMeanwhile() -> StoreError {
         StoreError(
-            .storeInUse, "somebody has made something in the folder since it was found to be empty",
+            .storeInUse, "something was created in the folder since it was found to be empty",
             context: .init(path: "\(folder)"))
     }
 

@@ -146,10 +146,10 @@ struct SalvageInventory {
     private static func problem(_ segment: SurveyedSegment) -> String? {
         switch segment.role {
         case .foreign: "it belongs to another store"
-        case .held: "it is no part of the newest state: past ones are not saved"
-        case .retired: "it is no part of the store any more"
+        case .held: "it is not part of the newest state: past ones are not salvaged"
+        case .retired: "it is no longer part of the store"
         case .unfinished:
-            segment.size == 0 ? "it is empty" : "it holds nothing: its creation did not finish"
+            segment.size == 0 ? "it is empty" : "it holds nothing: its creation was not finished"
         case .main, .side: segment.headerError.map { "\($0.what) (\($0.rule))" }
         }
     }

@@ -104,7 +104,7 @@ struct SalvageWriter: ~Copyable {
             for row in kept {
                 content.note(
                     .value, salvaged, entityIndex, number: row.number, key: "version",
-                    "the row version cannot be read; it begins again at 1")
+                    "the row version cannot be read; it starts again at 1")
             }
         }
         let usable = try UsableRows(
@@ -159,7 +159,7 @@ struct SalvageWriter: ~Copyable {
             let number = UInt32(exactly: word) ?? 0
             content.note(
                 .reference, salvaged, entityIndex, number: row.number, key: column.name,
-                "object \(number) is not there")
+                "object \(number) does not exist")
             // A pair is a reference itself.
             if entity.isHidden { return }
             batch.columns.columns[definition.column].setNil(row: target)

@@ -74,7 +74,7 @@ struct StoreSalvage {
         guard let catalog = inventory.catalog ?? options.schema.map({ Catalog(new: $0) }) else {
             throw StoreError(
                 .damaged,
-                "no schema is left in the store: it can be salvaged with the model it was made with",
+                "no schema is left in the store: give the model that it was made with",
                 context: .init(path: "\(source)"))
         }
         var content = SalvageContent(
@@ -139,7 +139,7 @@ struct StoreSalvage {
             throw StoreError(
                 .openFailed,
                 error.code == .fileExists
-                    ? "the new store's folder exists; a salvage changes nothing that is there"
+                    ? "the new store's folder exists already: choose another one"
                     : error.code == .invalidArgument
                         ? "the new store cannot be inside the damaged one" : "\(error)",
                 context: .init(path: "\(destination)"))

@@ -118,7 +118,7 @@ struct NewRowsWriter: ~Copyable {
 
     private func contested() -> StoreError {
         contest.isThere = true
-        return StoreError(.constraintConflict, "something stands against the new objects")
+        return StoreError(.constraintConflict, "the new objects conflict with what is stored")
     }
 
     // MARK: Checks

@@ -93,7 +93,7 @@ extension SavePlanner {
             else {
                 throw StoreError(
                     .invalidRequest,
-                    "an object is led to one other of its hierarchy, in the save that deletes it",
+                    "an object can only be redirected to one other of its hierarchy, in the save that deletes it",
                     context: .init(objectID: redirect.id))
             }
         }
@@ -118,7 +118,7 @@ extension SavePlanner {
                 survivor = next
                 guard passed.count <= led.count else {
                     throw StoreError(
-                        .invalidRequest, "objects are led to each other in a circle",
+                        .invalidRequest, "objects are redirected to each other in a circle",
                         context: .init(objectID: redirect.id))
                 }
             }

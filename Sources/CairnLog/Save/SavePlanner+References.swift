@@ -88,7 +88,7 @@ extension SavePlanner {
     private func wrongTarget(_ row: Int, _ column: Int) -> StoreError {
         let entity = catalog.entities[rows[row].entity]
         return StoreError(
-            .foreignObject, "the object that is pointed at is of another store or entity",
+            .foreignObject, "the target of the relationship belongs to another store or entity",
             context: .init(
                 entity: entity.name, key: entity.columns[column].name, objectID: rows[row].id))
     }
@@ -498,7 +498,7 @@ extension SavePlanner {
         if !displaced.isEmpty {
             throw StoreError(
                 .constraintConflict,
-                "an object that others must point at would be displaced: \(first.message)",
+                "an object would be replaced that a mandatory relationship of another object needs: \(first.message)",
                 context: first.context, details: failures)
         }
         if failures.count == 1 { throw first }

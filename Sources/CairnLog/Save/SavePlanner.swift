@@ -105,7 +105,7 @@ struct SavePlanner {
         if groups.isEmpty { return }
         throw StoreError(
             .constraintConflict,
-            "objects would have the same values as what they lead to is replaced",
+            "objects would have the same key once the objects they refer to are replaced",
             conflicts: conflicts(of: groups))
     }
 
@@ -156,7 +156,7 @@ struct SavePlanner {
         let tree = catalog.entities[object.entity].tree
         guard object.values.count == catalog.entities[object.entity].columns.count else {
             throw StoreError(
-                .invalidRequest, "a new object has one value for each column",
+                .invalidRequest, "a new object needs exactly one value for each column",
                 context: .init(entity: catalog.entities[object.entity].name, objectID: object.id))
         }
         let number: UInt32
@@ -167,7 +167,7 @@ struct SavePlanner {
             number = try self.number(of: object.id, entity: object.entity)
             guard try builder.isIssuedAndFree(tree: tree, number: number) else {
                 throw StoreError(
-                    .invalidRequest, "a new object has the id of one that is, or was, stored",
+                    .invalidRequest, "a new object has the id of an object that is or was stored",
                     context: .init(
                         entity: catalog.entities[object.entity].name, objectID: object.id))
             }

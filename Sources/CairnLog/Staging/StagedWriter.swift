@@ -77,7 +77,9 @@ final class StagedWriter: ValueStaging {
 
     private func checkOpen(_ progress: borrowing Progress) throws(StoreError) {
         if progress.isOver {
-            throw StoreError(.invalidRequest, "the value is finished, or was given up")
+            throw StoreError(
+                .invalidRequest,
+                "the value is finished or was cancelled: nothing more can be written")
         }
     }
 

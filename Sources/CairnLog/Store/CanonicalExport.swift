@@ -136,7 +136,7 @@ extension LogStore {
     ) throws {
         let snapshot = try snapshot ?? self.snapshot(named: "export")
         guard let snapshot = snapshot as? LogSnapshot, snapshot.engine === engine else {
-            throw StoreError(.invalidRequest, "the snapshot is not one of this store")
+            throw StoreError(.invalidRequest, "the snapshot belongs to another store")
         }
         let pinned = try snapshot.readable()
         try withExtendedLifetime((snapshot, pinned)) {

@@ -71,7 +71,7 @@ final class SnapshotPin: @unchecked Sendable {
         }
         throw StoreError(
             .snapshotExpired,
-            "\(who) of commit \(commit) was given up\(why ?? ""); take a new one")
+            "\(who) of commit \(commit) has expired\(why ?? ""); take a new one")
     }
 }
 

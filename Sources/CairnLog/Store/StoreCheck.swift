@@ -191,7 +191,7 @@ struct StoreChecker: ~Copyable {
                 find(
                     damage(
                         block,
-                        "\(entity.name).\(entity.columns[definition.column].name) of object \(number) leads to object \(target), which is not there (RL2)"
+                        "\(entity.name).\(entity.columns[definition.column].name) of object \(number) leads to object \(target), which does not exist (RL2)"
                     ))
             }
         }
@@ -226,7 +226,7 @@ struct StoreChecker: ~Copyable {
                 let entity = state.catalog.entities[definition.entity]
                 find(
                     .damaged(
-                        "the way back of \(entity.name).\(entity.columns[definition.column].name) is not the way there (RL2)"
+                        "the inverse of \(entity.name).\(entity.columns[definition.column].name) does not match it (RL2)"
                     ))
             }
         }
@@ -297,7 +297,7 @@ struct StoreChecker: ~Copyable {
                 find(
                     damage(
                         block,
-                        "objects \(number) and \(candidate) have one key (\(definition.words)) (\(definition.isPlain ? "IX1" : "F-714"))"
+                        "objects \(number) and \(candidate) have the same key (\(definition.words)) (\(definition.isPlain ? "IX1" : "F-714"))"
                     ))
             }
         }

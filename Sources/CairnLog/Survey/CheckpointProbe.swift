@@ -52,7 +52,7 @@ struct CheckpointProbe {
                 switch error {
                 case let error as FormatError: "\(error.what) (\(error.rule))"
                 case let error as FileSystemError: "\(error)"
-                default: "it is of another log"
+                default: "it belongs to another log"
                 }
         }
         self.bytes = bytes
@@ -74,13 +74,13 @@ struct CheckpointProbe {
                 $0.number == header.segment
                     && ($0.role == .main || $0.role == .held && $0.header?.kind == .main)
             }), header.endOffset <= segment.end
-        else { throw FormatError(.mismatch, "F-857", "it is of another log") }
+        else { throw FormatError(.mismatch, "F-857", "it belongs to another log") }
         let (frame, _) = try segment.segment(of: store).frame(
             at: header.commitOffset, storeTag: store.tag)
         guard frame.kind == .commit, frame.commit == commit, frame.chain == header.chain,
             frame.lsn + UInt64(frame.frameLength) == header.lsn,
             segment.baseLSN + header.endOffset == header.lsn
-        else { throw FormatError(.mismatch, "F-857", "it is of another log") }
+        else { throw FormatError(.mismatch, "F-857", "it belongs to another log") }
         let present = Set(survey.segments.filter { $0.header != nil }.map(\.number))
         guard contents.live.allSatisfy({ present.contains($0.number) }),
             let place = Place(exactSegment: segment.number, byteOffset: header.commitOffset)

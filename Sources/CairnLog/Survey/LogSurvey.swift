@@ -98,7 +98,7 @@ struct LogSurvey {
                 note(
                     segment.baseLSN + segment.size,
                     .damaged(
-                        "the file is shorter than its content was (F-303)",
+                        "the file is shorter than its content (F-303)",
                         segment: segment.number, offset: segment.size))
             }
         }

@@ -295,7 +295,7 @@ struct BackgroundTests {
         shop.scheduler.run()
         let error = #expect(throws: StoreError.self) { try shop.put("b") }
         #expect(error?.code == .unusable)
-        #expect(error?.message.contains("may not be on the disk") == true)
+        #expect(error?.message.contains("may not have reached the disk") == true)
         #expect(try CommittersTests.content(shop.store).keys.sorted() == ["a"])
         #expect(throws: StoreError.self) { try shop.store.synchronize() }
         #expect(throws: StoreError.self) { try shop.store.close() }

@@ -155,7 +155,7 @@ struct RuleStorageTests {
         for finding in findings {
             #expect(
                 finding.message.contains(
-                    "have one key (name: where closed == NULL AND NOT rank IN {9, 8},")
+                    "have the same key (name: where closed == NULL AND NOT rank IN {9, 8},")
                     && finding.message.hasSuffix("(F-714)"), "\(finding)")
         }
         try store.close()

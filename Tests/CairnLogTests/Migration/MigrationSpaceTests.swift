@@ -81,7 +81,7 @@ struct MigrationSpaceTests {
         #expect(error?.code == .noSpace)
         #expect(error?.context.path == "/store")
         let text = error.map { "\($0)" } ?? ""
-        #expect(text.contains("needs about 1 MiB on the disk, which has 0 MiB"), "\(text)")
+        #expect(text.contains("needs about 1 MiB of disk space, but the disk has 0 MiB"), "\(text)")
         #expect(try Self.size(base) == size)
         #expect(try store.check(before, old) == before)
 

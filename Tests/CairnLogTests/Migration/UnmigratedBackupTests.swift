@@ -79,7 +79,7 @@ struct UnmigratedBackupTests {
         try store.with(Self.models[0]) { try MigratedSample.fill($0, version: 0) }
         let never = try refusal(0)
         #expect(never?.code == .pastStateUnavailable)
-        #expect(never?.message.contains("no other model") == true)
+        #expect(never?.message.contains("never had another model") == true)
         try store.migrate(to: Self.models[1])
         #expect(try refusal(1) == nil)
         for name in try disk.list("/store") { try disk.unlink(FilePath("/store").appending(name)) }
@@ -111,7 +111,7 @@ struct UnmigratedBackupTests {
                     try log.backupBeforeMigration(to: "/copy", on: MemoryFileSystem())
                 }
                 #expect(error?.code == .pastStateUnavailable)
-                #expect(error?.message.contains("no other model") == true)
+                #expect(error?.message.contains("never had another model") == true)
             }
         }
         // Behind it the model changes.

@@ -273,7 +273,7 @@ struct DeduplicatingMigrationTests {
         let codes = DeduplicationRequest(entityName: "Person", by: ["code"], keeping: .first)
         let error = storeError { try disk.migrate(to: next, Self.people, codes) }
         #expect(error?.code == .migrationFailed, "\(String(describing: error))")
-        #expect(error?.message.contains("two requests about duplicates") == true)
+        #expect(error?.message.contains("two deduplication requests") == true)
         #expect(try disk.count(Self.model(), "Person") == 6)
         // Where they do not meet both are carried out.
         try disk.with(Self.model()) { stack in
