@@ -45,9 +45,7 @@ extension ManagedObjectContext {
             check(member, for: object, index)
             if let meant = meant(by: member, object, index) {
                 there.append(meant)
-            } else if member.managedObjectContext === self,
-                isMember(member.objectID, of: object, index)
-            {
+            } else if isShown(member, by: object, index) {
                 there.append(member)
             } else {
                 lost.append(member.objectID)
@@ -56,9 +54,18 @@ extension ManagedObjectContext {
         return (there, lost)
     }
 
+    /// Whether a relationship shows an object, which may be gone.
+    func isShown(_ target: ManagedObject, by object: ManagedObject, _ index: Int) -> Bool {
+        guard target.managedObjectContext === self else { return false }
+        guard object.entity.relationships[index].description.isToMany else {
+            return targetID(of: object, index) == target.objectID
+        }
+        return isMember(target.objectID, of: object, index)
+    }
+
     /// Notes objects that are no more and that a relationship was to lead to.
     func noteLostTargets(_ lost: [ObjectID], of object: ManagedObject, _ index: Int) {
-        if lost.isEmpty { return }
+        if lost.isEmpty || object.isGone { return }
         objectWillChange(object)
         object.extras.lostTargets[index, default: []].append(contentsOf: lost)
         objectDidChange(object, isReal: true)

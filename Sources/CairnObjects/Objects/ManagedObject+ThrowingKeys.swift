@@ -17,9 +17,10 @@ enum PropertySetting {
     case transient(Int, Value)
     /// A value that no store can take, by attribute.
     case refused(Int, RefusedValue)
-    case target(Int, ManagedObject?)
+    /// The target of a to-one relationship. Of an id that was given and nobody has any more only that is known.
+    case target(Int, ManagedObject?, lost: [ObjectID])
     /// The members of a to-many relationship; in their order, if they have one.
-    case members(Int, [ManagedObject], isInOrder: Bool)
+    case members(Int, [ManagedObject], isInOrder: Bool, lost: [ObjectID])
 }
 
 extension ManagedObject {
@@ -108,14 +109,16 @@ extension ManagedObject {
             case .transient(let index, let value):
                 setTransient(index, value, isPrimitive: false)
             case .refused(let index, let value): setRefused(index, value)
-            case .target(let index, let target):
+            case .target(let index, let target, let lost):
                 managedObjectContext?.setTarget(of: self, index, target)
-            case .members(let index, let members, let isInOrder):
+                managedObjectContext?.noteLostTargets(lost, of: self, index)
+            case .members(let index, let members, let isInOrder, let lost):
                 if isInOrder {
                     managedObjectContext?.setMembers(of: self, index, members)
                 } else {
                     managedObjectContext?.setMembers(of: self, index, Set(members))
                 }
+                managedObjectContext?.noteLostTargets(lost, of: self, index)
             }
         }
     }
@@ -312,47 +315,56 @@ extension ManagedObject {
                 description.name)
         }
         let value = present(value)
+        var lost: [ObjectID] = []
         guard description.isToMany else {
-            guard let value else { return .target(index, nil) }
-            return .target(index, try related(value, index, isStrict: isStrict))
+            guard let value else { return .target(index, nil, lost: []) }
+            let target = try related(value, index, isStrict: isStrict, &lost)
+            return .target(index, target, lost: lost)
         }
         var members: [ManagedObject] = []
+        func add(_ any: Any) throws(StoreError) {
+            if let member = try related(any, index, isStrict: isStrict, &lost) {
+                members.append(member)
+            }
+        }
         var isInOrder = false
         switch value {
         case nil: break
-        case let objects as Set<ManagedObject>:
-            for object in objects {
-                members.append(try related(object, index, isStrict: isStrict))
-            }
-        case let ids as Set<ObjectID>:
-            for id in ids { members.append(try related(id, index, isStrict: isStrict)) }
+        case let objects as Set<ManagedObject>: for object in objects { try add(object) }
+        case let ids as Set<ObjectID>: for id in ids { try add(id) }
         case let list as [Any]:
             isInOrder = true
-            for any in list { members.append(try related(any, index, isStrict: isStrict)) }
+            for any in list { try add(any) }
         case let value?:
             throw unsettable(
                 "the relationship takes a set or an array of objects or object ids, not a \(Swift.type(of: value))",
                 description.name)
         }
-        return .members(index, members, isInOrder: isInOrder)
+        return .members(index, members, isInOrder: isInOrder, lost: lost)
     }
 
-    /// The object that a relationship is to lead to.
-    private func related(_ any: Any, _ index: Int, isStrict: Bool) throws(StoreError)
-        -> ManagedObject
-    {
+    /// The object that a relationship is to lead to; nil if there is none of an id, which is noted unless it is thrown.
+    private func related(
+        _ any: Any, _ index: Int, isStrict: Bool, _ lost: inout [ObjectID]
+    ) throws(StoreError) -> ManagedObject? {
         let relationship = entity.relationships[index]
         let name = relationship.description.name
         guard let context = managedObjectContext else {
             throw unsettable("an object outside a context has no relationships", name)
         }
-        var object: ManagedObject
+        let object: ManagedObject
         if let given = any as? ManagedObject {
             object = given
         } else if let id = any as? ObjectID {
             do throws(StoreError) {
                 object = try context.existingObject(with: id)
             } catch {
+                guard isStrict else {
+                    // No program can know whether the object is there still: a save says so.
+                    if error.code != .objectNotFound { context.readError = error }
+                    lost.append(id)
+                    return nil
+                }
                 var error = error
                 error.context.entity = entity.name
                 error.context.key = name
@@ -374,12 +386,12 @@ extension ManagedObject {
                 "the relationship leads to \(destination.name), not to \(object.entity.name)", name)
         }
         if isStrict {
-            guard let meant = context.meant(by: object, self, index) else {
+            if let meant = context.meant(by: object, self, index) { return meant }
+            guard context.isShown(object, by: self, index) else {
                 throw StoreError(
                     .objectNotFound, "the object no longer exists: it was deleted, or never saved",
                     context: .init(entity: entity.name, key: name, objectID: object.objectID))
             }
-            object = meant
         }
         return object
     }

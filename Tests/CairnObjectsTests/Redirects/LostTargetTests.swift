@@ -164,9 +164,13 @@ struct LostTargetTests {
         #expect(red["label"] == nil && red.isDeleted)
         #expect(product.members("tags").contains(red))
         product["tags"] = product.members("tags").union([context.make("Tag", ["label": "new"])])
+        #expect(product.members("tags").contains(red))
+        try product.setValue(
+            product.members("tags").union([context.make("Tag", ["label": "newer"])]), forKey: "tags"
+        )
         try context.save()
         let stored = stack.context().object(with: ids[0])
-        #expect(Set(stored.members("tags").map { $0.string("label") }) == ["blue", "new"])
+        #expect(Set(stored.members("tags").map { $0.string("label") }) == ["blue", "new", "newer"])
     }
 
     @Test(
@@ -186,6 +190,34 @@ struct LostTargetTests {
         #expect(red["label"] == nil && red.isDeleted)
         #expect(product.mutableSetValue(forKey: "tags").remove(red))
         #expect(product.members("tags").map(\.objectID) == [ids[2]])
+    }
+
+    @Test(
+        "A reference by the id of a deleted object is an error of the save too",
+        arguments: Backend.allCases)
+    func deletedByID(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        let ids = try stack.store { context in
+            [
+                context.make("Shop", ["name": "VW"]), context.make("Tag", ["label": "red"]),
+                context.make("Tag", ["label": "blue"]), context.make("Product", ["name": "Golf"]),
+            ]
+        }
+        let other = stack.context()
+        for id in ids[...1] { other.delete(other.object(with: id)) }
+        try other.save()
+        let context = stack.context()
+        let product = context.object(with: ids[3])
+        product["shop"] = ids[0]
+        product["tags"] = [ids[1], ids[2]]
+        #expect(product["shop"] == nil)
+        #expect(product.members("tags").map(\.objectID) == [ids[2]])
+        let error = try #require(storeError { try context.save() })
+        #expect(error.details.map(\.code) == [.validation, .validation])
+        #expect(Set(error.details.map(\.context.key)) == ["shop", "tags"])
+        #expect(Set(error.details.map(\.context.value)) == [.objectID(ids[0]), .objectID(ids[1])])
+        for key in ["shop", "tags"] { product[key] = nil }
+        try context.save()
     }
 
     @Test(
