@@ -109,7 +109,7 @@ struct ImportCommand: ParsableCommand {
     @Option(
         name: .customLong("type"),
         help: ArgumentHelp(
-            "The types of attributes, whatever the list has in them: boolean, integer16 (or int16), integer32, integer64, decimal, double, float, string, date, binary, uuid, uri.",
+            "The types of attributes, whatever the list has in them: boolean, integer16 (or int16), integer32, integer64, decimal, double, float, string, date, binary, uuid, uri. What a store has already must be of that type, or become it by --widen.",
             valueName: "attribute=type,…"))
     var types: [String] = []
 
