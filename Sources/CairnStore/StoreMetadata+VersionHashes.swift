@@ -51,7 +51,10 @@ extension ManagedObjectModel {
         var entities: [String]?
         if let name {
             guard let members = configurations[name] else {
-                throw StoreError(.invalidRequest, "the model has no configuration \(name)")
+                let names = configurations.keys.sorted()
+                let known = names.isEmpty ? "none" : names.joined(separator: ", ")
+                throw StoreError(
+                    .invalidRequest, "the model has no configuration \(name). It has: \(known)")
             }
             entities = members
         }

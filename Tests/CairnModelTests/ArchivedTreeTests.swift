@@ -135,7 +135,7 @@ struct ArchivedTreeTests {
         #expect(
             try sentence(.ternary(.compared(.itself, 11, .itself), .itself, .itself))
                 == "it has a comparison of the type 11")
-        #expect(try sentence(.constant(.real(.nan))) == "it has a constant that is no value")
+        #expect(try sentence(.constant(.real(.nan))) == "it has a constant that is not a value")
         #expect(
             try sentence(
                 .call(

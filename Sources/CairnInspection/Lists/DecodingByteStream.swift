@@ -60,7 +60,8 @@ struct DecodingByteStream: ByteStream {
                 if 0x80...0x9F ~= byte {
                     guard let character = ListEncoding.windowsCharacters[Int(byte) - 0x80] else {
                         throw error(
-                            "the byte \(String(byte, radix: 16)) is no character of windows-1252")
+                            "the byte \(String(byte, radix: 16)) is not a character in windows-1252"
+                        )
                     }
                     append(UInt32(character))
                 } else {

@@ -249,7 +249,7 @@ struct OrderedIndex: Sendable {
         _ page: Page, _ height: Int, _ low: [UInt8], _ high: [UInt8]?, _ before: inout [UInt8],
         _ problems: inout [String]
     ) -> Int {
-        if page.size != .node { problems.append("a page of an ordered index is no node") }
+        if page.size != .node { problems.append("a page of an ordered index is not a node") }
         guard height == 0 else {
             let node = OrderedInner(page)
             var sum = 0
@@ -272,7 +272,7 @@ struct OrderedIndex: Sendable {
         }
         let leaf = OrderedLeaf(page)
         let bytes = UnsafeRawBufferPointer(start: page.data, count: leaf.used)
-        if !OrderedLeaf.isLeaf(bytes) { problems.append("a leaf is none") }
+        if !OrderedLeaf.isLeaf(bytes) { problems.append("a leaf page does not hold a leaf") }
         var reader = OrderedLeaf.Reader(leaf)
         var buffer = [UInt8](repeating: 0, count: OrderedLeaf.longestEntry)
         var isFirst = true

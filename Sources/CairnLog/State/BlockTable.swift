@@ -427,7 +427,7 @@ struct BlockTable: Sendable {
             while handle != 0 {
                 guard handle <= last, let record = entries.record(handle) else {
                     problems.append(
-                        "the list of entity \(entity) leads to \(handle), which is no block")
+                        "the list of entity \(entity) leads to \(handle), which is not a block")
                     break
                 }
                 let entry = record.pointee

@@ -357,7 +357,7 @@ package struct ArchivedTree {
         default: break
         }
         guard let object = archived.object(of: value) else {
-            throw error("it has a constant that is no value")
+            throw error("it has a constant that is not a value")
         }
         if object.type == "NSNull" { return .null }
         guard let value = ArchivedValue.value(object) else {

@@ -241,7 +241,10 @@ private struct MappingCheck {
                 return wrong("there is no $source: the mapping has no entity of the old model")
             }
             return MappingTerms.variables.contains(name)
-                ? nil : wrong("there is no variable $\(name)")
+                ? nil
+                : wrong(
+                    "there is no variable $\(name): there are \(MappingTerms.variables.map { "$\($0)" }.joined(separator: ", "))"
+                )
         case .keyPath(let path):
             return wrong("\(path) does not say of which object: write $source.\(path)")
         case .path(.variable(let name), let path) where !named.contains(name):
@@ -256,7 +259,9 @@ private struct MappingCheck {
             return nil
         case .call(.variable(MappingTerms.manager), let function, let arguments):
             guard MappingTerms.ManagerFunction(function) != nil else {
-                return wrong("the manager has no function \(function)")
+                return wrong(
+                    "the manager has no function \(function): it has \(MappingTerms.destinationInstances) and \(MappingTerms.sourceInstances)"
+                )
             }
             guard (1...2).contains(arguments.count) else {
                 return wrong(

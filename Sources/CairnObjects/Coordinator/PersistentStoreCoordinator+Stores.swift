@@ -163,8 +163,10 @@ extension PersistentStoreCoordinator {
     private func entities(ofConfiguration name: String?) throws(StoreError) -> [Bool] {
         guard let name else { return schema.entities.map { _ in true } }
         guard let members = schema.model.configurations[name] else {
+            let names = schema.model.configurations.keys.sorted()
+            let known = names.isEmpty ? "none" : names.joined(separator: ", ")
             throw StoreError(
-                .invalidRequest, "the model has no configuration of this name",
+                .invalidRequest, "the model has no configuration of this name. It has: \(known)",
                 context: .init(key: name))
         }
         return schema.entities.map { members.contains($0.name) }

@@ -20,8 +20,11 @@ extension FetchRequest {
         substitutionVariables variables: [String: any PredicateArgument] = [:]
     ) throws(StoreError) {
         guard let template = model.fetchRequestTemplates.first(where: { $0.name == name }) else {
+            let names = model.fetchRequestTemplates.map(\.name).sorted()
+            let known = names.isEmpty ? "none" : names.joined(separator: ", ")
             throw StoreError(
-                .invalidRequest, "the model has no fetch request template \(name)")
+                .invalidRequest, "the model has no fetch request template \(name). It has: \(known)"
+            )
         }
         terms = FetchTerms(entityName: template.entityName, predicate: nil)
         do throws(PredicateFormatError) {

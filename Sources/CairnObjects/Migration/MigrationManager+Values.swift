@@ -108,7 +108,8 @@ extension MigrationManager {
             mapping = text
             guard runs.contains(where: { $0.mapping.name == text }) else {
                 callError = StoreError(
-                    .missingMappingModel, "there is no entity mapping \(text)",
+                    .missingMappingModel,
+                    "there is no entity mapping \(text): there are \(runs.map(\.mapping.name).joined(separator: ", "))",
                     context: .init(entity: run.mapping.destinationEntityName))
                 return .null
             }

@@ -219,12 +219,14 @@ struct MappingModelTests {
             Mistake(
                 "PersonToPerson.height: Person of the old model has no property cars.color",
                 setting("$source.cars.color.@count")),
-            Mistake("PersonToPerson.height: there is no variable $person", setting("$person.name")),
+            Mistake(
+                "PersonToPerson.height: there is no variable $person: there are $source, $destination, $manager, $entityMapping, $propertyMapping, $entityPolicy",
+                setting("$person.name")),
             Mistake(
                 "PersonToPerson.height: name.length does not say of which object: write $source.name.length",
                 setting("name.length")),
             Mistake(
-                "PersonToPerson.height: the manager has no function destroy",
+                "PersonToPerson.height: the manager has no function destroy: it has destinationInstances and sourceInstances",
                 setting("FUNCTION($manager, 'destroy', $source)")),
             Mistake(
                 "PersonToPerson.height: there is no entity mapping BusToBus",
