@@ -6,6 +6,7 @@ import CairnFileSystem
 import CairnFormat
 import CairnStore
 import Synchronization
+import SystemPackage
 
 extension Engine {
     /// From what length on a segment takes no more commits.
@@ -97,10 +98,11 @@ extension Engine {
         image?.loadAll()
         try repairImage()
         let catalog = turn.head.state.catalog
+        let number = issueSegmentNumber()
         let segment: (segment: Segment, end: LogEnd)
         do throws(FileSystemError) {
             segment = try files.makeSegment(
-                number: issueSegmentNumber(), after: turn.end, live: turn.segments,
+                number: number, after: turn.end, live: turn.segments,
                 storeID: storeID, time: clock.now(), commit: turn.head.state.commit,
                 durable: queue.durable,
                 counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version,
@@ -111,8 +113,9 @@ extension Engine {
             if error.operation == .synchronize || error.operation == .syncDirectory {
                 queue.poison(StoreError(error))
             }
-            // If the file could not be removed either, it says that the log goes on from here in another segment.
-            turn.mustRoll = true
+            // If the file could not be removed either, it says that the log goes on from here in another segment. Where there
+            // was no room and it is gone, zeros ahead may still hold a commit.
+            if !error.isWantOfRoom || !files.isGone(number) { turn.mustRoll = true }
             throw StoreError(error)
         }
         largeValues.add(segment.segment)
@@ -128,5 +131,13 @@ extension Engine {
         turn.fillBytes = sizes.fillBytes
         turn.mustRoll = false
         queue.advance(to: segment.end, durable: segment.end.lsn)
+    }
+}
+
+extension FileSystemError {
+    /// Whether a file could not be made or grow because the disk is full.
+    fileprivate var isWantOfRoom: Bool {
+        (operation == .open || operation == .write)
+            && (code == .noSpace || code == .diskQuotaExceeded)
     }
 }

@@ -324,7 +324,14 @@ final class Engine: Sendable {
         }
         let failures = try repairImage()
         if turn.mustRoll || turn.end.offset >= nominalSegmentBytes(turn) {
-            try beginSegment(&turn)
+            do throws(StoreError) {
+                try beginSegment(&turn)
+            } catch {
+                // On a full disk zeros ahead may hold the commit.
+                guard error.code == .noSpace, !turn.mustRoll, queue.cause == nil,
+                    turn.filledEnd > turn.end.offset
+                else { throw error }
+            }
             outlook = queue.outlook(&turn.spare)
         }
         let number = turn.head.epoch + 1

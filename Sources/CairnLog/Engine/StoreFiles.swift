@@ -172,6 +172,17 @@ final class StoreFiles: Sendable {
         return file
     }
 
+    /// Whether a segment that could not be made has no file, and will have none after a crash.
+    func isGone(_ number: UInt32) -> Bool {
+        do {
+            if try fileSystem.exists(path(number)) { return false }
+            try fileSystem.syncDirectory(folder)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Removes segments that are no part of the store, the newest first: whatever a crash leaves of them is read
     /// as before.
     func removeSegments(where isNeedless: (UInt32) -> Bool) throws(FileSystemError) {

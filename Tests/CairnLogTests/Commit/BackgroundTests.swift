@@ -109,6 +109,46 @@ struct BackgroundTests {
         #expect(try shop.reopened().keys == ["a", "b"])
     }
 
+    @Test("A disk without room for another segment takes what the zeros hold")
+    func noRoomForSegment() throws {
+        let shop = try Shop(fillBytes: 4096, segmentBytes: 9000)
+        let engine = shop.store.engine
+        func end() -> LogEnd { engine.registry.published().end }
+        // One that cannot be begun before its time, whole as its file may be, leaves the segment to others.
+        try shop.put("a")
+        shop.scheduler.run()
+        let second = SegmentName.name(of: 2)
+        shop.disk.fail(.write, of: second, with: .noSpace, afterWriting: 1 << 20)
+        let synced = shop.disk.count(.syncDirectory)
+        let refused = #expect(throws: StoreError.self) { try engine.rollSegment() }
+        #expect(refused?.code == .noSpace && end().segment == 1)
+        #expect(try !shop.base.exists(FilePath("/store").appending(second)))
+        #expect(shop.disk.count(.syncDirectory) == synced + 1, "it is gone for good")
+        // Nor does a full segment refuse what has its place in it.
+        var keys = ["a"]
+        while end().offset < 9000 {
+            keys.append("full \(keys.count)")
+            try shop.put(keys[keys.count - 1])
+            shop.scheduler.run()
+        }
+        #expect(end().segment == 1)
+        shop.disk.fail(.open, with: .noSpace, repeats: true)
+        try shop.put("late")
+        #expect(end().segment == 1)
+        keys.append("late")
+        #expect(try shop.reopened().keys == keys.sorted())
+        // What would make the file longer is refused, and with room the next segment begins.
+        shop.disk.fail(.write, of: SegmentName.name(of: 1), with: .noSpace, repeats: true)
+        let error = #expect(throws: StoreError.self) { try shop.put("too late") }
+        #expect(error?.code == .noSpace)
+        shop.disk.clearFaults()
+        try shop.put("after")
+        #expect(end().segment > 1)
+        keys.append("after")
+        try shop.store.close()
+        #expect(try shop.reopened().keys == keys.sorted())
+    }
+
     @Test("When the sync of the zeros fails, nothing is written any more")
     func failedSync() throws {
         let shop = try Shop(durability: .relaxed, fillBytes: 4096)
