@@ -171,7 +171,9 @@ extension ManagedObjectContext {
     }
 
     /// Takes the edits of an object's relationships back on both sides.
-    func revertRelationships(of object: ManagedObject) {
+    ///
+    /// - Parameter keepsMoves: whether a former member that leads to another object by now stays there.
+    func revertRelationships(of object: ManagedObject, keepsMoves: Bool = false) {
         restoresOrder = true
         defer { restoresOrder = false }
         for (index, relationship) in object.entity.relationships.enumerated() {
@@ -192,10 +194,19 @@ extension ManagedObjectContext {
                 }
                 for member in objects(with: Array(state.removed), under: root)
                 where !member.isDeleted && !member.isGone {
+                    if keepsMoves, leadsElsewhere(member, relationship.inverse) { continue }
                     link(object, index, member)
                     forgetPairEdit(of: object, index, member.objectID)
                 }
             }
         }
+    }
+
+    /// Whether a to-one relationship of a member that has left leads to another object.
+    private func leadsElsewhere(_ member: ManagedObject, _ inverse: Int?) -> Bool {
+        guard let inverse, !member.entity.relationships[inverse].description.isToMany else {
+            return false
+        }
+        return targetID(of: member, inverse) != nil
     }
 }

@@ -7,7 +7,7 @@
 //   5. Else one request to the store; to several stores one each, see ManagedObjectContext+Stores. A built-in merge policy
 //      is carried out by the store, within the save; any other is asked about the conflicts that the store reports, and
 //      the save is tried again. So is a built-in one if there is something to be validated in what it puts together that
-//      the store does not know of.
+//      the store does not know of, or if it may take deletions back, with what delete rules have done to others.
 //   6. What the store did is done to the objects: ids, rows, absorbed and displaced objects.
 //   7. didSave of the objects; then those who watch are told what was saved.
 //
@@ -121,6 +121,15 @@ extension ManagedObjectContext {
                 .contains(mergePolicy.mergeType)
     }
 
+    /// Whether the policy takes back that an object is deleted if somebody else has changed it.
+    private func mayTakeBack(_ entity: SchemaEntity) -> Bool {
+        switch mergePolicy.mergeType {
+        case .mergeByPropertyStoreTrump, .rollback: true
+        case .declared: entity.mergeRules.keepsStored
+        case .error, .mergeByPropertyObjectTrump, .overwrite: false
+        }
+    }
+
     private func unresolved(_ conflicts: [SaveConflict]) -> StoreError {
         MergePolicy.failure(
             "the merge policy returned without resolving the conflicts", conflicts)
@@ -217,13 +226,22 @@ extension ManagedObjectContext {
         request.mergesAssignedOnly = mergePolicy.setOnly
         request.leavesMandatoryOpen = migrationPart == .destination
         // Somebody who saves again and again is not waited for without end.
-        var merges = mergesProperties && resolutions < Self.maximumResolutions / 2
+        let isPatient = resolutions < Self.maximumResolutions / 2
+        var merges = isPatient && mergesProperties
+        var takesBack = isPatient && mergePolicy.isBuiltIn
         var pairs: Set<SaveRequest.PairChange> = []
         for object in objectsToSave {
             let entity = object.entity
             if object.isDeleted {
                 // If it is there again, nobody here has said that it is not to be.
                 if object.flags.contains(.deletedElsewhere) { continue }
+                if takesBack, mayTakeBack(entity),
+                    !entity.relationships.isEmpty || !oneWays(to: entity).isEmpty
+                {
+                    // The store has only rows. What delete rules have done along with it is known here.
+                    request.resolution = .report
+                    takesBack = false
+                }
                 request.deleted.append(
                     SaveRequest.Deleted(
                         id: object.objectID, entity: entity.index,

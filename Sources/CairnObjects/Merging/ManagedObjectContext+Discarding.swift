@@ -75,7 +75,9 @@ extension ManagedObjectContext {
             object.isRecreated = false
             object.isDisplaced = false
             lockedObjects.remove(object)
-            for object in object.isDeleted ? takenBack(with: object, &discarded) : [object] {
+            for object in object.isDeleted
+                ? takenBack(with: object, &discarded.cascades) : [object]
+            {
                 refresh(object, mergeChanges: false)
                 discarded.add(object)
             }
@@ -84,19 +86,24 @@ extension ManagedObjectContext {
 
     /// Takes the deletion of an object back, with those of all that own it, whose rules would delete it again, and of what
     /// their cascade rules have deleted; gives all of them, linked as they are stored.
-    private func takenBack(with object: ManagedObject, _ discarded: inout Discarded)
-        -> [ManagedObject]
-    {
-        let cascades = discarded.cascades ?? Cascades(self)
-        discarded.cascades = cascades
+    ///
+    /// - Parameters:
+    ///   - known: what cascade rules have deleted, once somebody had to know.
+    ///   - isAlone: whether only this deletion is meant: who owns it stays deleted, and a member that leads to another object by
+    ///     now stays there.
+    func takenBack(
+        with object: ManagedObject, _ known: inout Cascades?, isAlone: Bool = false
+    ) -> [ManagedObject] {
+        let cascades = known ?? Cascades(self)
+        known = cascades
         var owning = [object]
-        var known: Set<ManagedObject> = [object]
+        var found: Set<ManagedObject> = [object]
         var next = 0
-        while next < owning.count {
+        while next < owning.count, !isAlone {
             let member = owning[next]
             next += 1
             for owner in owners(of: member) + (cascades.owner(of: member).map { [$0] } ?? [])
-            where owner.isDeleted && !owner.isGone && known.insert(owner).inserted {
+            where owner.isDeleted && !owner.isGone && found.insert(owner).inserted {
                 owning.append(owner)
             }
         }
@@ -104,7 +111,7 @@ extension ManagedObjectContext {
         next = 0
         while next < objects.count {
             for member in cascades.members(of: objects[next], self)
-            where known.insert(member).inserted {
+            where found.insert(member).inserted {
                 objects.append(member)
             }
             next += 1
@@ -116,7 +123,7 @@ extension ManagedObjectContext {
             isComplete = true
             for member in objects.dropFirst(owning.count) where !kept.contains(member) {
                 let owners = owners(of: member).filter(\.isDeleted)
-                if owners.contains(where: { !known.contains($0) || kept.contains($0) }) {
+                if owners.contains(where: { !found.contains($0) || kept.contains($0) }) {
                     kept.insert(member)
                     isComplete = false
                 }
@@ -132,7 +139,7 @@ extension ManagedObjectContext {
             object.isUpdated = true
         }
         withoutRecording {
-            for object in objects { revertRelationships(of: object) }
+            for object in objects { revertRelationships(of: object, keepsMoves: isAlone) }
             for object in objects { linkReferrers(of: object) }
         }
         return objects
@@ -152,23 +159,25 @@ extension ManagedObjectContext {
     }
 
     /// What cascade rules have deleted, by the objects of the context whose rules they were.
-    private struct Cascades {
+    struct Cascades {
         private var owners: [ObjectID: ManagedObject] = [:]
 
-        init(_ context: ManagedObjectContext) {
+        fileprivate init(_ context: ManagedObjectContext) {
             for object in context.changedInOrder where object.isDeleted && !object.isGone {
                 for id in object.rarer?.cascaded ?? [] { owners[id] = object }
             }
         }
 
         /// The deleted object whose rule alone has deleted another one.
-        func owner(of object: ManagedObject) -> ManagedObject? {
+        fileprivate func owner(of object: ManagedObject) -> ManagedObject? {
             guard object.isDeleted, object.flags.contains(.cascaded) else { return nil }
             return owners[object.objectID]
         }
 
         /// What the rules of a deleted object alone have deleted.
-        func members(of object: ManagedObject, _ context: ManagedObjectContext) -> [ManagedObject] {
+        fileprivate func members(
+            of object: ManagedObject, _ context: ManagedObjectContext
+        ) -> [ManagedObject] {
             (object.rarer?.cascaded ?? []).compactMap { context.registry.object(for: $0) }
                 .filter { !$0.isGone && owner(of: $0) === object }
         }

@@ -1,4 +1,5 @@
-// What the built-in policies do about an object that somebody else has changed, done to the object.
+// What the built-in policies do about an object that somebody else has changed, done to the object. What is deleted here and
+// taken back comes with what its rules have deleted, and all leads to it again that does not lead elsewhere by now.
 //
 //                  changed here only   there only     both          deleted there     deleted here
 //   store trump    kept                taken          theirs        deleted           taken back
@@ -11,7 +12,10 @@ import CairnModel
 import CairnStore
 
 extension ManagedObjectContext {
-    func resolve(_ conflict: MergeConflict, by policy: MergePolicy) throws(StoreError) {
+    /// - Parameter cascades: what cascade rules have deleted in the context, once somebody had to know.
+    func resolve(
+        _ conflict: MergeConflict, by policy: MergePolicy, _ cascades: inout Cascades?
+    ) throws(StoreError) {
         let object = conflict.sourceObject
         guard object.managedObjectContext === self else { return }
         defer { if !object.isGone { object.awakeFromSnapshotEvents(.mergePolicy) } }
@@ -29,8 +33,11 @@ extension ManagedObjectContext {
         object.unloadMembers()
         if object.isDeleted {
             if !keepsOurs {
-                object.isDeleted = false
-                object.isPropagated = false
+                // With all that its delete rules have done to others.
+                for other in takenBack(with: object, &cascades, isAlone: true)
+                where other !== object {
+                    noteRefreshed(other)
+                }
                 return object.yield(to: stored)
             }
             object.isFulfilled = true

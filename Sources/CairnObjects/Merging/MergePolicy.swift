@@ -50,14 +50,15 @@ open class MergePolicy {
 
     /// The save fails and lists the conflicts. The policy of a new context.
     public static var error: MergePolicy { shared.error }
-    /// What is stored wins, property by property; a new object gives way to the stored one.
+    /// What is stored wins, property by property; a new object gives way to the stored one. The deletion of an object that somebody
+    /// else has changed is taken back, with what its delete rules have done to others.
     public static var mergeByPropertyStoreTrump: MergePolicy { shared.storeTrump }
     /// What is in the context wins, property by property; a stored object takes the values of a new one.
     public static var mergeByPropertyObjectTrump: MergePolicy { shared.objectTrump }
     /// The object in the context replaces the stored one, whose id leads to it from then on. What led to the stored object in
     /// the store leads nowhere.
     public static var overwrite: MergePolicy { shared.overwrite }
-    /// What is stored stays, and what was changed is dropped.
+    /// What is stored stays, and what was changed is dropped. A deletion is taken back as with ``mergeByPropertyStoreTrump``.
     public static var rollback: MergePolicy { shared.rollback }
     /// The model says of each property what is made of two values: a counter adds, the newest wins, one that is nil is filled. See
     /// `MergeRule`, and ``mergeByPropertyObjectTrump`` for what it says nothing of.
@@ -113,7 +114,13 @@ open class MergePolicy {
             // What cannot be put together leaves all as it is.
             for conflict in list { try conflict.context.checkDeclared(conflict) }
         }
-        for conflict in list { try conflict.context.resolve(conflict, by: self) }
+        var cascades: (context: ManagedObjectContext, known: ManagedObjectContext.Cascades?)?
+        for conflict in list {
+            let context = conflict.context
+            var known = cascades?.context === context ? cascades?.known : nil
+            try context.resolve(conflict, by: self, &known)
+            cascades = (context, known)
+        }
     }
 
     /// Resolves conflicts over uniqueness constraints, in the context.
