@@ -167,7 +167,7 @@ package struct StoreSizes: Sendable {
     /// Those of earlier times have none.
     package var keepsOrder = true
     /// How many bits are left of the hash of every key of a state that is made without a checkpoint, so that keys that share one
-    /// are common; 32 = all that are stored. A checkpoint keeps it.
+    /// are common, and values of groups and lists that do; 32 = all that are stored. A checkpoint keeps it.
     package var hashBits = 32
 
     /// The sizes of a real store.

@@ -4,6 +4,9 @@
 // share it, and in a large store some do. So that this is common in tests, a seed below 32 is no seed but how many
 // bits are left of every hash (see `StoreSizes.hashBits`): whoever opens the checkpoint then leaves the same bits. Zero,
 // which what is stored nowhere may use, leaves all.
+//
+// Tables in memory hash without a seed. What is left of their hashes is a mask, all bits but for such seeds: those by which
+// places are found stay, or a table would be one long row, and few of those that are compared.
 
 import CCairn
 
@@ -31,6 +34,14 @@ enum StoredHash {
     private static func few(_ hash: UInt64, bits: UInt64) -> UInt64 {
         hash & 0xFFFF_FFFF & ~0 << (32 &- bits)
     }
+
+    /// What a table keeps of hashes whose upper bits find the place and whose lower half is compared.
+    static func lowerMask(_ seed: UInt64) -> UInt64 {
+        seed &- 1 < 31 ? ~0 << 32 | (1 << seed &- 1) : ~0
+    }
+
+    /// What a table keeps of hashes whose lower bits find the place and which are compared as a whole.
+    static func wholeMask(_ seed: UInt64) -> UInt64 { seed &- 1 < 31 ? 1 << (seed &+ 6) &- 1 : ~0 }
 
     /// A seed for a new state.
     static func newSeed(bits: Int) -> UInt64 {

@@ -63,9 +63,8 @@ struct FetchRunner {
         keys = isAnswered ? nil : Self.keys(fetch, state.catalog)
         // A list of keys is asked of the index alone: thousands of them cost more to compile than to look up.
         if !isAnswered, keys == nil, let predicate = fetch.predicate {
-            filter = try FilterCompiler(
-                catalog: state.catalog, identity: engine.identity, entity: fetch.entity
-            ).compile(predicate)
+            filter = try FilterCompiler(state, engine.identity, entity: fetch.entity)
+                .compile(predicate)
         } else {
             filter = nil
         }

@@ -235,7 +235,7 @@ extension FilterCompiler {
                 texts.append(text)
             }
             do throws(PredicateFormatError) {
-                return .text(column, try TextTest(oneOf: texts, options))
+                return .text(column, try TextTest(oneOf: texts, options, seed: seed))
             } catch {
                 throw self.error(error)
             }
@@ -262,7 +262,7 @@ extension FilterCompiler {
             let set = WordSet(words)
             rest.append(isDouble ? .doubles(column, set) : .integers(column, set))
         }
-        if !keys.isEmpty { rest.append(.keys(column, BytesSet(keys))) }
+        if !keys.isEmpty { rest.append(.keys(column, BytesSet(keys, seed: seed))) }
         return rest.count == 1 ? rest[0] : .any(rest)
     }
 }

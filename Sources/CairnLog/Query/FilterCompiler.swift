@@ -17,23 +17,28 @@ struct FilterCompiler {
     let identity: StoreIdentity
     /// The entity that is asked for; its columns have the same index in all its descendants.
     let entity: Int
+    /// That of the state that is asked.
+    let seed: UInt64
     /// What `now()` gives, the same in all parts.
     private let now: Date
 
-    init(catalog: Catalog, identity: StoreIdentity, entity: Int) {
-        self.init(catalog, identity, entity, now: Date())
+    init(_ state: EngineState, _ identity: StoreIdentity, entity: Int) {
+        self.init(state.catalog, identity, entity, seed: state.hashSeed, now: Date())
     }
 
-    private init(_ catalog: Catalog, _ identity: StoreIdentity, _ entity: Int, now: Date) {
+    private init(
+        _ catalog: Catalog, _ identity: StoreIdentity, _ entity: Int, seed: UInt64, now: Date
+    ) {
         self.catalog = catalog
         self.identity = identity
         self.entity = entity
+        self.seed = seed
         self.now = now
     }
 
     /// The same for another entity.
     func compiler(of entity: Int) -> FilterCompiler {
-        FilterCompiler(catalog, identity, entity, now: now)
+        FilterCompiler(catalog, identity, entity, seed: seed, now: now)
     }
 
     var description: SchemaEntity { catalog.description(of: entity) }

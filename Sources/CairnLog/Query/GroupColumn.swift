@@ -26,7 +26,7 @@ final class GroupColumn {
     private let kind: SchemaColumn.Kind?
     private let identity: StoreIdentity
     private let words = WordNumbers()
-    private let runs = ByteNumbers()
+    private let runs: ByteNumbers
     private var values: [Value] = []
     private var numbers: [Value: UInt32] = [:]
     /// Of the dictionary of the block at hand.
@@ -36,6 +36,7 @@ final class GroupColumn {
         throws(PredicateFormatError)
     {
         identity = objects.identity
+        runs = ByteNumbers(seed: objects.state.hashSeed)
         if case .keyPath(let path) = key, let column = plan.entity.columnIndex(named: path) {
             kind = plan.entity.columns[column].kind
             switch objects.catalog.entities[plan.entity.index].columns[column].kind {
@@ -89,11 +90,12 @@ final class GroupColumn {
             let cells = try block.cells(stored, at: column).pointee
             if cells.externals != nil { return false }
             let isFixed = cells.kind == .fixed16
+            let runs = self.runs
             for index in slots.indices {
                 let slot = Int(slots[index])
                 if cells.isNil(slot) { continue }
                 let run = isFixed ? cells.fixed16(slot) : cells.bytes(slot)
-                hashes[index] = ByteNumbers.hash(run) ^ hashes[index] &* 0x9E37_79B9_7F4A_7C15
+                hashes[index] = runs.hash(run) ^ hashes[index] &* 0x9E37_79B9_7F4A_7C15
             }
         }
         return true
@@ -259,7 +261,7 @@ final class GroupColumn {
                 for index in part {
                     let slot = Int(slots[index])
                     if cells.isNil(slot) { continue }
-                    let hash = known?[index] ?? ByteNumbers.hash(cells.bytes(slot))
+                    let hash = known?[index] ?? runs.hash(cells.bytes(slot))
                     hashes[index &- start] = hash
                     runs.prefetch(hash)
                 }

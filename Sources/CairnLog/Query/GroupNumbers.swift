@@ -84,8 +84,11 @@ final class ByteNumbers {
     private var hashes: [UInt64] = []
     private var places: UnsafeMutablePointer<Place>
     private var bits = 6
+    private let keptBits: UInt64
 
-    init() {
+    /// - Parameter seed: that of the state whose values are numbered.
+    init(seed: UInt64) {
+        keptBits = StoredHash.lowerMask(seed)
         places = .allocate(capacity: 1 << bits)
         places.initialize(repeating: Place(hash: 0, number: 0), count: 1 << bits)
     }
@@ -110,7 +113,7 @@ final class ByteNumbers {
 
     /// What a run is looked for by.
     @inline(__always)
-    static func hash(_ run: UnsafeRawBufferPointer) -> UInt64 { KeyBuffer.hash(run, seed: 0) }
+    func hash(_ run: UnsafeRawBufferPointer) -> UInt64 { KeyBuffer.hash(run, seed: 0) & keptBits }
 
     /// Fetches what a search for a hash begins with into the processor's cache.
     @inline(__always)
@@ -134,7 +137,7 @@ final class ByteNumbers {
 
     /// The number of a run.
     @inline(__always)
-    func number(of run: UnsafeRawBufferPointer) -> UInt32 { number(of: run, Self.hash(run)) }
+    func number(of run: UnsafeRawBufferPointer) -> UInt32 { number(of: run, hash(run)) }
 
     /// The number of a run with its hash.
     @inline(__always)

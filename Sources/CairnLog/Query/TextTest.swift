@@ -82,7 +82,9 @@ final class TextTest: Sendable {
     }
 
     /// Asks whether a text is one of a list.
-    init(oneOf texts: [String], _ options: PredicateNode.Comparison.Options)
+    ///
+    /// - Parameter seed: that of the state whose texts are asked.
+    init(oneOf texts: [String], _ options: PredicateNode.Comparison.Options, seed: UInt64)
         throws(PredicateFormatError)
     {
         let values = ValueComparison(operator: .equal, options: options)
@@ -96,7 +98,7 @@ final class TextTest: Sendable {
                     .compare(
                         .evaluatedObject, .in, .list(texts.map { .string($0) }), options: options)))
         } else {
-            question = .oneOf(BytesSet(texts.map { Array(values.folded($0).utf8) }))
+            question = .oneOf(BytesSet(texts.map { Array(values.folded($0).utf8) }, seed: seed))
         }
     }
 

@@ -76,18 +76,21 @@ final class BytesSet: @unchecked Sendable {
     private let data: UnsafeMutableRawPointer
     private let places: UnsafeMutablePointer<Place>
     private let mask: Int
+    private let keptBits: UInt64
 
-    init(_ members: [[UInt8]]) {
+    /// - Parameter seed: that of the state whose cells are looked for.
+    init(_ members: [[UInt8]], seed: UInt64) {
         var capacity = 8
         while capacity < members.count * 2 { capacity *= 2 }
         mask = capacity - 1
+        keptBits = StoredHash.wholeMask(seed)
         places = .allocate(capacity: capacity)
         places.initialize(repeating: Place(), count: capacity)
         data = .allocate(byteCount: max(1, members.reduce(0) { $0 + $1.count }), alignment: 8)
         var end = 0
         for member in members {
             member.withUnsafeBytes { member in
-                let hash = cairn_hash64(member.baseAddress, member.count, 0)
+                let hash = cairn_hash64(member.baseAddress, member.count, 0) & keptBits
                 guard find(member, hash) == nil else { return }
                 if let from = member.baseAddress {
                     (data + end).copyMemory(from: from, byteCount: member.count)
@@ -107,7 +110,7 @@ final class BytesSet: @unchecked Sendable {
 
     @inline(__always)
     func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        find(bytes, cairn_hash64(bytes.baseAddress, bytes.count, 0)) != nil
+        find(bytes, cairn_hash64(bytes.baseAddress, bytes.count, 0) & keptBits) != nil
     }
 
     @inline(__always)

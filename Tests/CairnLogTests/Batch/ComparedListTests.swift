@@ -237,6 +237,8 @@ struct ComparedListTests {
             var sizes = StoreSizes()
             sizes.rowsPerBlock = [16, 40, 256].randomElement(using: &random) ?? 40
             sizes.largeValueBytes = 200
+            // With fewer, each row has hundreds of others to be compared with.
+            sizes.hashBits = [9, 32].randomElement(using: &random) ?? 32
             // What does not fit is filled in the turn, where nobody may use the store.
             let isStaged = random.oneIn(2)
             if !isStaged { sizes.stagingBytes = [1, 150_000].randomElement(using: &random) ?? 1 }

@@ -39,7 +39,7 @@ struct Workload: Sendable, CustomStringConvertible {
     var firstStep = 0
 
     var description: String {
-        "\(operations.map(\.rawValue).joined(separator: ", ")) (\(durability), segments of \(sizes.segmentBytes), zeros \(sizes.fillBytes), blocks of \(sizes.rowsPerBlock), checkpoints every \(sizes.checkpointBytes) and \(sizes.closingCheckpointBytes) at close, buffer \(sizes.writeBufferBytes)\(tracksHistory ? ", with a history" : "")\(keepsPast ? ", with past states" : ""))"
+        "\(operations.map(\.rawValue).joined(separator: ", ")) (\(durability), segments of \(sizes.segmentBytes), zeros \(sizes.fillBytes), blocks of \(sizes.rowsPerBlock), checkpoints every \(sizes.checkpointBytes) and \(sizes.closingCheckpointBytes) at close, buffer \(sizes.writeBufferBytes), hashes of \(sizes.hashBits) bits\(tracksHistory ? ", with a history" : "")\(keepsPast ? ", with past states" : ""))"
     }
 
     /// Operations on a store whose sizes and durability are chosen at random.
@@ -85,6 +85,7 @@ struct Workload: Sendable, CustomStringConvertible {
         sizes.askedCompactionFloor = 1
         sizes.compactionBlocks = [1, 32].randomElement(using: &random)!
         sizes.largestSegmentBytes = [20_000, 1 << 30].randomElement(using: &random)!
+        sizes.hashBits = [4, 32].randomElement(using: &random)!
         return sizes
     }
 }

@@ -58,6 +58,7 @@ struct GroupSieveTests {
         options.scanThreads = threads
         // More blocks than are listed at once.
         options.sizes.rowsPerBlock = 128
+        options.sizes.hashBits = [3, 32].randomElement(using: &random) ?? 32
         let store = try LogStore.open(
             at: "/store", schema: Schema(Self.model), options: options)
         var rows: [[String: Any]] = []

@@ -54,6 +54,8 @@ struct IndexedItems {
         options.sizes.rowsPerBlock = [30, 1024].randomElement(using: &random) ?? 30
         options.sizes.largeValueBytes = [80, 4096].randomElement(using: &random) ?? 80
         options.sizes.closingCheckpointBytes = [1, 1 << 30].randomElement(using: &random) ?? 1
+        // With fewer, indexes would not pay.
+        options.sizes.hashBits = [10, 32].randomElement(using: &random) ?? 32
         options.makeScheduler = { ManualScheduler() }
         spread = [12, 12, 25, 60].randomElement(using: &random) ?? 12
         try fill(&random)

@@ -60,10 +60,11 @@ struct PlannedStore {
         return row
     }
 
-    init() throws {
+    init(hashBits: Int = 32) throws {
         let disk = MemoryFileSystem()
         var options = SampleStore.options(on: disk, durability: .relaxed)
         options.sizes.rowsPerBlock = 200
+        options.sizes.hashBits = hashBits
         options.makeScheduler = { ManualScheduler() }
         schema = try Schema(Self.model(hasIndexes: true))
         let writer = try LogStore.open(at: "/store", schema: schema, options: options)

@@ -243,6 +243,31 @@ struct QueryPlanTests {
         try store.plain.close()
     }
 
+    @Test("Where many values share a hash, each fetch finds what a scan finds", arguments: [4, 10])
+    func sharedHashes(bits: Int) throws {
+        let store = try PlannedStore(hashBits: bits)
+        for item in Self.cases {
+            var fetch = try store.fetch(
+                item.entity, item.format, sort: item.sort, limit: item.limit, offset: item.offset)
+            fetch.includesRows = true
+            let title: Comment = "\(item.testDescription)"
+            let found = try store.indexed.snapshot().fetch(fetch)
+            let expected = try store.plain.snapshot().fetch(fetch)
+            #expect(found.ids == expected.ids && found.ids.count == item.numbers[2], title)
+            #expect(found.rows.map(\.cells) == expected.rows.map(\.cells), title)
+            #expect(try store.indexed.snapshot().count(fetch) == found.ids.count, title)
+        }
+        // The list is looked for in a set, by the same hashes: of a column without an index.
+        for code in [0, 17, 3999] {
+            let list = [Value.string("P\(code)"), .string("none"), .string("P\(code)x")]
+            let fetch = StoreFetch(
+                entity: 0, predicate: .not(.not(.comparison(.init(.key("code"), .in, list)))))
+            #expect(try store.plain.snapshot().count(fetch) == 1)
+        }
+        try store.indexed.close()
+        try store.plain.close()
+    }
+
     @Test("The least and the greatest are the ends of an index")
     func extremes() throws {
         let store = try PlannedStore()

@@ -18,10 +18,13 @@ struct SalvagedStore {
     let rows: [String: String]
 
     /// Salvages; the files must not change, and what comes out must pass every check.
-    init(_ image: DiskImage, options: SalvageOptions = SalvageOptions()) throws {
+    init(
+        _ image: DiskImage, options: SalvageOptions = SalvageOptions(), hashBits: Int = 32
+    ) throws {
         let disk = try image.disk()
         var options = options
         options.store = SampleStore.options(on: disk)
+        options.store.sizes.hashBits = hashBits
         report = try LogStore.salvage(at: "/store", to: "/new", options: options)
         #expect(try DiskImage(of: disk) == image, "a salvage changes nothing")
         options.store.isReadOnly = true

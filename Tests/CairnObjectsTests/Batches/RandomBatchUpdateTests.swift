@@ -174,6 +174,7 @@ struct RandomBatchUpdateTests {
             options.durability = .relaxed
             options.sizes.rowsPerBlock = [4, 16, 64, 1024].randomElement(using: &random) ?? 4
             options.sizes.writeBufferBytes = [256, 4 << 20].randomElement(using: &random) ?? 256
+            options.sizes.hashBits = [6, 32].randomElement(using: &random) ?? 32
             if random.oneIn(3) { options.sizes.largeValueBytes = 6 }
             if random.oneIn(3) { options.cacheBytes = 0 }
             options.scanThreads = [1, 2, 4].randomElement(using: &random)

@@ -345,6 +345,7 @@ struct RandomDerivedTests {
             options.durability = .relaxed
             options.sizes.rowsPerBlock = [4, 16, 1024][Int.random(in: 0..<3, using: &random)]
             options.sizes.largeValueBytes = random.oneIn(2) ? 4 : 4096
+            options.sizes.hashBits = [4, 32].randomElement(using: &random) ?? 32
             let sides = [try Side(schema, nil), try Side(schema, options)]
             var asker = Asker(schema: schema)
             for step in 0..<40 {

@@ -26,6 +26,8 @@ struct RandomStore {
             hasManyBlocks ? 4 : RandomValue.pick([4, 16, 64, 256, 1024], &random)
         options.sizes.largeValueBytes = RandomValue.pick([64, 64, 4096], &random)
         options.sizes.closingCheckpointBytes = RandomValue.pick([1, 1 << 30], &random)
+        // Of stores with many blocks several answers are asked of indexes, which would not pay with fewer.
+        options.sizes.hashBits = RandomValue.pick([hasManyBlocks ? 10 : 5, 32], &random)
         options.scanThreads = hasManyBlocks ? 4 : RandomValue.pick([1, 2, 4], &random)
         self.options = options
         store = try LogStore.open(at: "/store", schema: schema, options: options)
