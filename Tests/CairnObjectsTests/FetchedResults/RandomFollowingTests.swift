@@ -107,7 +107,7 @@ struct RandomFollowingTests {
         if random.chance(50) { workers[0].context.undoHistory = UndoHistory() }
         for worker in workers[...1] { try lists(worker) }
         var number = 100
-        for step in 0..<Campaign.count(120, whole: 6_000) {
+        for step in 0..<Campaign.count(60, whole: 6_000) {
             let worker = workers[random.below(3)]
             switch random.below(24) {
             case 0..<12:

@@ -169,7 +169,7 @@ struct CutOffMigrationTests {
             FileSystemError.Operation.open, .read, .write, .synchronize, .syncDirectory, .truncate,
             .unlink, .list, .size, .lock, .identify, .makeDirectory, .removeDirectory,
         ] {
-            let step = Campaign.step(operation == .read ? 23 : 11)
+            let step = Campaign.step(operation == .read ? 47 : 23)
             var number = Int.random(in: 1...step, using: &random)
             while try Self.fail(operation, number, migration, &random) {
                 number += step
