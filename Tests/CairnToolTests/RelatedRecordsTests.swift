@@ -213,6 +213,10 @@ struct RelatedRecordsTests {
             (#"[{"code":"a","author":{"born":5}}]"#, "name or first, last"),
             (#"[{"code":"a","author":{"name":"Ann","age":5}}]"#, "author.age"),
             (#"[{"code":"a","tags":[{"number":1,"age":5}]}]"#, "--map 'tags.age='"),
+            (
+                #"[{"code":"a","author":{"name":"Ann","books":["b"]}}]"#,
+                "only a record of Author itself can set that"
+            ),
             (#"[{"code":"a","tags":[[1]]}]"#, "array"),
             (#"[{"code":"a","tags":[null]}]"#, "null"),
             (

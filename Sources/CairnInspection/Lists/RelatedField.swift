@@ -55,17 +55,19 @@ package struct RelatedField: Sendable {
 
     /// An attribute of the target.
     func attribute(_ name: String) -> Result<Part, Refusal> {
-        guard let index = destination.columnIndex(named: name) else {
-            return .failure(Refusal(description: "\(destination.name) has no attribute \(name)"))
-        }
-        let column = destination.columns[index]
-        guard case .attribute(let type) = column.kind else {
+        if destination.relationshipIndex(named: name) != nil {
             return .failure(
                 Refusal(
                     description:
-                        "\(name) is a relationship of \(destination.name): a list can only set attributes of the targets of \(self.name)"
+                        "\(name) is a relationship of \(destination.name), and only a record of \(destination.name) itself can set that"
                 ))
         }
+        guard let index = destination.columnIndex(named: name),
+            case .attribute(let type) = destination.columns[index].kind
+        else {
+            return .failure(Refusal(description: "\(destination.name) has no attribute \(name)"))
+        }
+        let column = destination.columns[index]
         guard !column.isDerived else {
             return .failure(Refusal(description: "\(name) is derived: the store computes it"))
         }
