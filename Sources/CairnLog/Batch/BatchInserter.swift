@@ -323,7 +323,9 @@ struct BatchInserter: ~Copyable {
         }
         if derives { try compute(row, of: batch, number, isNew: true) }
         // What leads somewhere may have something to add there.
-        if links != nil, isConcerned { derivations?.changed.append(number) }
+        if links != nil, isConcerned {
+            noteTargets(number, entity: entityIndex, builder.catalog)
+        }
         try stage(row, number, version: 1, &builder)
         addReferences(row, number, of: batch, &builder)
         builder.insertedCount += 1

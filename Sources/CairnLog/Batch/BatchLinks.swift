@@ -443,13 +443,23 @@ extension BatchInserter {
         }
     }
 
-    /// Notes whoever is computed from a row as it is stored.
+    /// Notes whoever is computed from a row as it is stored, and what is computed of the objects that it will lead to.
     func noteSource(_ number: UInt32, _ builder: inout CommitBuilder) throws(StoreError) {
         guard isConcerned, let derivations,
             let concrete = builder.entity(tree: entity.tree, number: number)
         else { return }
         try derivations.stale.noteRow(entity: concrete, number: number, &builder)
+        noteTargets(number, entity: concrete, builder.catalog)
+    }
+
+    /// Notes whoever is computed from a row as it will be, and what is computed of the objects that it will lead to.
+    func noteTargets(_ number: UInt32, entity concrete: Int, _ catalog: Catalog) {
+        guard let derivations else { return }
         derivations.changed.append(number)
+        for derivation in catalog.schema.derivations.entities[concrete]
+        where !derivation.isLocal && !derivation.isOfMembers {
+            derivations.stale.insert(derivation.number, tree: entity.tree, number)
+        }
     }
 
     // MARK: The end

@@ -5,7 +5,7 @@ import CairnFileSystem
 import CairnModel
 import CairnObjects
 import CairnStore
-import FoundationEssentials
+import Foundation
 import Testing
 
 @testable import CairnLog
@@ -420,18 +420,32 @@ struct UnlikeEntitiesTests {
         sponsor.derivationExpression = "owner.name"
         model.entities[2].attributes.append(sponsor)
         let stack = try Stack(model, .log)
-        let owner = try stack.store { context in
+        let owners = try stack.store { context in
             let owner = context.make("Owner", ["name": "Bob"])
             context.make("Cat", ["tag": "2", "name": "Tom", "owner": owner])
-            return [context.make("Owner", ["name": "Ann"])]
-        }[0]
-        var request = BatchInsertRequest(
-            entityName: "Dog", objects: [["tag": "2", "name": "Rex", "owner": owner]])
-        request.mergePolicy = .mergeByPropertyObjectTrump
-        _ = try stack.store.execute(request)
-        let cat = try stack.context().all("Animal")[0]
-        #expect(cat.string("name") == "Rex" && cat.string("shout") == "REX")
-        #expect(cat.string("sponsor") == "Ann")
+            return [owner, context.make("Owner", ["name": "Ann"])]
+        }
+        func put(_ entity: String, _ objects: [[String: Any]]) throws -> [String?] {
+            var request = BatchInsertRequest(entityName: entity, objects: objects)
+            request.mergePolicy = .mergeByPropertyObjectTrump
+            _ = try stack.store.execute(request)
+            return try stack.context().all("Cat", sortedBy: "tag").flatMap { cat in
+                [cat.string("shout"), cat.string("sponsor")]
+            }
+        }
+        #expect(
+            try put("Dog", [["tag": "2", "name": "Rex", "owner": owners[1]]]) == ["REX", "Ann"])
+        // Rows of its own entity: one that is stored, and a new one.
+        #expect(
+            try put(
+                "Cat",
+                [
+                    ["tag": "2", "name": "Tom", "owner": owners[0]],
+                    ["tag": "3", "name": "Mia", "owner": owners[1]],
+                ]) == ["TOM", "Bob", "MIA", "Ann"])
+        #expect(
+            try put("Cat", [["tag": "2", "name": "Tom", "owner": NSNull()]])
+                == ["TOM", nil, "MIA", "Ann"])
     }
 
     @Test(
