@@ -173,8 +173,8 @@ struct WhatAPropertyCanBe {
         RefusedCode(
             "defaults",
             says:
-                "there may be no value, or a raw value that is none of the type: give the property a default (var kind: Kind = .other), or make it optional",
-            "there may be no value, or bytes that are none of the type: give the property a default (var tags: [String] = []), or make it optional",
+                "there may be no value, or a raw value that the type does not have: give the property a default (var kind: Kind = .other), or make it optional",
+            "there may be no value, or bytes that cannot be read as the type: give the property a default (var tags: [String] = []), or make it optional",
             source: """
                 // WhatAPropertyCanBe 7 begins
                 @Entity
@@ -190,7 +190,7 @@ struct WhatAPropertyCanBe {
         RefusedCode(
             "elements",
             says:
-                "there may be no value, or a raw value that is none of the type: give the property a default (var kind: Kind = .other), or make it optional",
+                "there may be no value, or a raw value that the type does not have: give the property a default (var kind: Kind = .other), or make it optional",
             source: """
                 @Composite
                 struct Varnish {

@@ -102,7 +102,7 @@ struct HistoryCommandTests {
         #expect(
             neither.errors
                 == "cairn: \(work.store): the store keeps no history and no past states: "
-                + "cairn history STORE --keep and cairn past STORE --keep all begin that\n")
+                + "start with cairn history STORE --keep and cairn past STORE --keep all\n")
         #expect(cairn("history", work.store, "--keep", "--limit", "1").code == 2)
         let begun = cairn("history", work.store, "--keep")
         #expect(begun.code == 0, "\(begun.errors)")

@@ -316,7 +316,7 @@ struct MigrateCommandTests {
                 #expect(refused.code == 1)
                 #expect(
                     refused.errors.contains(
-                        "Thing.k is new, and all objects have its default, 1: nothing tells apart"),
+                        "Thing.k is new, and all objects have its default, 1: nothing tells which"),
                     "\(refused.errors)")
             }
         }
@@ -329,7 +329,7 @@ struct MigrateCommandTests {
         let hash = cairn("hash", work.store).output
         for (text, word) in [
             (#"{"name": "shop", "dependencies": {}}"#, "there is no such key"),
-            ("{}", "there is no entities"),
+            ("{}", "the key entities is missing"),
             (#"{"entities": [], "entitys": []}"#, "entitys: there is no such key"),
             (
                 #"{"entities": [{"name": "A", "atributes": []}]}"#,

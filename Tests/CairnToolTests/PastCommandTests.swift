@@ -70,7 +70,7 @@ struct PastCommandTests {
             let hint = cairn("get", other.store, "Thing", "a", "--at", at)
             #expect(
                 hint.errors == """
-                    cairn: \(other.store): the store keeps no past states: cairn past STORE --keep all begins that
+                    cairn: \(other.store): the store keeps no past states: start with cairn past STORE --keep all
 
                     """)
         }

@@ -267,7 +267,7 @@ struct SwiftModelTests {
         "JSON that is no model ends with 1 and says where",
         arguments: [
             ("{", "is not the JSON of a model"),
-            (#"{"entities":[{"attributes":[]}]}"#, "entities.0: there is no name"),
+            (#"{"entities":[{"attributes":[]}]}"#, "entities.0: the key name is missing"),
             (#"{"entities":[{"name":"A","isAbstract":1}]}"#, "entities.0.isAbstract"),
             (#"{"entities":[{"name":"A","superentityName":"B"}]}"#, "the parent entity B"),
         ])

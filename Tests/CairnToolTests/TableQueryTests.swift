@@ -221,8 +221,8 @@ struct TableQueryTests {
                 "sum:(price) is an aggregate over a whole group: objects cannot be grouped by it"
             ),
             (["--columns", "max:(sum:(price))"], 1, "max:(sum:(price)) cannot be computed"),
-            (["--columns", "m=count:(count:(code))"], 1, "count:(code) is a figure"),
-            (["--columns", "sum:(TERNARY(size > max:(price), 1, 0))"], 1, "max:(price) is a fig"),
+            (["--columns", "m=count:(count:(code))"], 1, "count:(code) is an aggregate"),
+            (["--columns", "sum:(TERNARY(size > max:(price), 1, 0))"], 1, "max:(price) is an agg"),
             (
                 ["--group-by", "kind", "--columns", "{kind, 'x'}"], 1,
                 "--columns {kind, 'x'}: {kind, 'x'} gives many values"
