@@ -78,6 +78,7 @@ struct StringPatternTests {
             ("", "", true),
             ("a||b", "", true), ("^abc$", "abc", true), ("a^b", "ab", false),
             ("(?m)a$\\n^b", "a\nb", true), ("a$\\n", "a\n", true), ("a\\Z\\n", "a\n", true),
+            ("a$\\nb", "a\nb", false), ("a\\Z\\nb", "a\nb", false), ("(?s)a$..", "a\n\n", false),
             ("a\\z\\n", "a\n", false), (".*\\bfoo\\b.*", "a foo's b", true),
             ("\\bfoo\\B", "foo", false),
             (".*\\Boo\\b", "foo", true), ("\\Ba?", "", true),

@@ -54,6 +54,7 @@ struct ValidationTests {
             (percent, .integer(-1), 1620), (percent, .integer(101), 1610),
             (ratio, .double(0.5), nil), (ratio, .double(1.5), 1610), (ratio, .double(-0.1), 1620),
             (ratio, .double(.nan), 1550), (ratio, .double(-0.0), nil),
+            (attribute(.double) { $0.maximumValue = .double(1) }, .double(.nan), 1550),
             (price, .decimal(1), nil), (price, .decimal(0), 1620),
             (day, date(10), nil), (day, date(20), nil), (day, date(9.5), 1640),
             (day, date(20.5), 1630),
