@@ -23,6 +23,7 @@ struct RepeatedRecordsTests {
         #expect(!FileManager.default.fileExists(atPath: work.store))
         let single = try work.importing("2.csv", "code,name\n,Berta\n")
         #expect(single.code == 1 && single.errors.contains("the record has no key"))
+        #expect(single.errors.contains("2.csv: record 1: "), "\(single.errors)")
 
         let skipped = try work.importing("1.csv", Self.keyless, "--missing-key", "skip")
         #expect(skipped.code == 0)

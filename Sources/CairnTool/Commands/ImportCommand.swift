@@ -243,7 +243,11 @@ struct ImportCommand: ParsableCommand {
         } catch var error as StoreError where error.cause is EmptyList {
             error.context.detail = "\(error.message), with --allow-empty"
             throw error
-        } catch let error as StoreError {
+        } catch var error as StoreError {
+            // Its record is one of the list.
+            if error.context.row != nil, error.context.path == nil {
+                error.context.path = source.name
+            }
             if let missing = error.cause as? MissingKeys { throw missing.advising(error) }
             throw createTargets ? error : Self.advising(error)
         }

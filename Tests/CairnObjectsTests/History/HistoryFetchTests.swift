@@ -203,6 +203,26 @@ struct HistoryFetchTests {
         #expect(alone.count == 1 && alone[0].changes == nil)
     }
 
+    @Test(
+        "Of many, the first in an order are found, whenever they are read",
+        arguments: Backend.allCases)
+    func firstOfMany(_ backend: Backend) throws {
+        let scene = try Scene(backend)
+        let context = scene.stack.context()
+        for number in 0..<80 {
+            context.make("Tag", ["label": "\(number)"])
+            try context.save()
+        }
+        let all = try scene.stack.container.execute(.fetchHistory(after: nil)).transactions
+        #expect(all.count == 83)
+        var fetch = PersistentHistoryTransaction.fetchRequest
+        fetch.sortDescriptors = [SortKey("transactionNumber", ascending: false)]
+        fetch.fetchLimit = 2
+        let last = try scene.stack.container.execute(.fetchHistory(withFetch: fetch)).transactions
+        #expect(
+            last.map(\.transactionNumber) == all.suffix(2).reversed().map(\.transactionNumber))
+    }
+
     @Test("Limits and orders", arguments: Backend.allCases)
     func limits(_ backend: Backend) throws {
         let scene = try Scene(backend)
