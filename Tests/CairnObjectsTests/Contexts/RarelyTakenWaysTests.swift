@@ -101,4 +101,35 @@ struct RarelyTakenWaysTests {
             #expect(try stack.context().count("Person") == 1)
         }
     }
+
+    @Test(
+        "Deny does not hold against the deletion of an object with all that stand in the relationship",
+        arguments: Backend.allCases)
+    func deniedTogether(_ backend: Backend) throws {
+        var model = Models.shop
+        model.entities[0].relationships[0].deleteRule = .deny
+        let stack = try Stack(model, backend)
+        let ids = try stack.store { context in
+            let shop = context.make("Shop", ["name": "s"])
+            return [shop, context.make("Product", ["serialCode": "1", "shop": shop])]
+        }
+        let context = stack.context()
+        context.delete(context.object(with: ids[0]))
+        #expect(storeError { try context.save() }?.code == .deleteDenied)
+        context.delete(context.object(with: ids[1]))
+        try context.save()
+        #expect(try stack.context().count("Shop") == 0)
+        #expect(try stack.context().count("Product") == 0)
+    }
+
+    @Test("Numbers that are NaN are no duplicates", arguments: Backend.allCases)
+    func notANumber(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        _ = try stack.store { context in
+            [Double.nan, .nan, 1, 1].map { context.make("Product", ["price": $0]) }
+        }
+        let request = DeduplicationRequest(entityName: "Product", by: ["price"], keeping: .first)
+        _ = try stack.context().execute(request)
+        #expect(try stack.context().count("Product") == 3)
+    }
 }
