@@ -6,7 +6,7 @@ import Foundation
 
 /// Does what may take as long as a fault lets it; ends the process with who waited for what if that takes too long.
 package func inTime<R>(
-    for what: String, within seconds: Int = OpenWait.patience,
+    for what: String, within seconds: Int = OpenWait.patienceWithTasks,
     _ file: StaticString = #fileID, _ line: UInt = #line, _ body: () throws -> R
 ) rethrows -> R {
     let wait = OpenWait("\(file):\(line)", for: what, within: seconds)
@@ -16,7 +16,7 @@ package func inTime<R>(
 
 /// Does what others have to come to, in a task; ends the process with who waited for what if that takes too long.
 package nonisolated(nonsending) func inTime<R>(
-    for what: String, within seconds: Int = OpenWait.patience,
+    for what: String, within seconds: Int = OpenWait.patienceWithTasks,
     _ file: StaticString = #fileID, _ line: UInt = #line,
     _ body: nonisolated(nonsending) () async throws -> R
 ) async rethrows -> R {

@@ -6,8 +6,10 @@ import Foundation
 
 /// A wait that is under way.
 package struct OpenWait: Sendable {
-    /// No wait takes as many seconds, on a slow machine either.
+    /// No wait of threads for each other takes as many seconds, on a slow machine either.
     package static let patience = 600
+    /// Where tasks have to come to something: in a run of all tests at once their turn may come when most tests have ended.
+    package static let patienceWithTasks = 7_200
 
     private let number: Int
 
@@ -15,7 +17,7 @@ package struct OpenWait: Sendable {
     package init(
         for what: String, _ file: StaticString = #fileID, _ line: UInt = #line
     ) {
-        self.init("\(file):\(line)", for: what)
+        self.init("\(file):\(line)", for: what, within: Self.patienceWithTasks)
     }
 
     init(_ who: String, for what: String, within seconds: Int = patience) {

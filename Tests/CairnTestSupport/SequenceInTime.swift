@@ -3,7 +3,7 @@
 extension AsyncSequence {
     /// The sequence, each element of which has to come in time: else the process ends with who waited for it.
     package func inTime(
-        within seconds: Int = OpenWait.patience, _ file: StaticString = #fileID,
+        within seconds: Int = OpenWait.patienceWithTasks, _ file: StaticString = #fileID,
         _ line: UInt = #line
     ) -> SequenceInTime<Self> {
         SequenceInTime(base: self, who: "\(file):\(line)", seconds: seconds)

@@ -147,7 +147,8 @@ struct FetchMeanwhileTests {
             }
             // The fifth reading is made where the step would be.
             if script.asked.add(1, ordering: .relaxed).newValue < 5 {
-                isDone.wait(for: "the main actor to do its step")
+                isDone.wait(
+                    for: "the main actor to do its step", within: OpenWait.patienceWithTasks)
             }
         }
         let context = ManagedObjectContext(store: store)

@@ -459,7 +459,8 @@ struct FetchReadingTests {
             let gate = DispatchSemaphore(value: 0)
             let store = CountingStore(stack.store) { _ in
                 begin.yield()
-                gate.wait(for: "the object that is made meanwhile")
+                gate.wait(
+                    for: "the object that is made meanwhile", within: OpenWait.patienceWithTasks)
             }
             let context = ManagedObjectContext(store: store)
             let asked = request {
