@@ -95,14 +95,22 @@ extension BatchInserter {
             let unique = room.probes.constraints[constraint].index
             let had = try room.other.load(block, row: slot, entity: entity, form)
             let has = room.key.load(batch, row: row, form)
-            if had && has && room.key.equals(room.other) { continue }
-            if had || has { restating?.rekeyed.insert(number) }
-            if had {
-                builder.removeKey(
-                    room.other.hash(seed: builder.seed), number: number, unique: unique)
-            }
-            if has { try enterLoaded(row, number, unique, &builder) }
+            try exchangeKeys(had: had, has: has, row, number, unique, &builder)
         }
+    }
+
+    /// Takes the old key of an object, loaded as the other one, out of an index, and enters the new one, unless they are the same.
+    @inline(__always)
+    private mutating func exchangeKeys(
+        had: Bool, has: Bool, _ row: Int, _ number: UInt32, _ unique: Int,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        if had && has && room.key.equals(room.other) { return }
+        if had || has { restating?.rekeyed.insert(number) }
+        if had {
+            builder.removeKey(room.other.hash(seed: builder.seed), number: number, unique: unique)
+        }
+        if has { try enterLoaded(row, number, unique, &builder) }
     }
 
     /// Puts the key that is loaded into an index: what a row leaves alone was not there when it was looked at.
@@ -145,13 +153,7 @@ extension BatchInserter {
             let form = builder.catalog.uniques[unique].form
             let had = room.other.load(batch, row: before, form)
             let has = room.key.load(batch, row: row, form)
-            if had && has && room.key.equals(room.other) { continue }
-            if had || has { restating?.rekeyed.insert(number) }
-            if had {
-                builder.removeKey(
-                    room.other.hash(seed: builder.seed), number: number, unique: unique)
-            }
-            if has { try enterLoaded(row, number, unique, &builder) }
+            try exchangeKeys(had: had, has: has, row, number, unique, &builder)
         }
         if links != nil {
             try moveReferences(number, row, of: batch, &builder) {
