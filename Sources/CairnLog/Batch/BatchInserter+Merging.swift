@@ -97,7 +97,7 @@ extension BatchInserter {
                 return .objectID(
                     identity.id(UInt64(bitPattern: cells.integer(slot)), entity: root))
             case .attribute(let type):
-                return try StoredObjects.value(cells, slot, type, view.block)
+                return try Value.stored(cells, slot, type, view.block)
             }
         case .staged(let row): return value(column, row, of: batch)
         case .values(let values, _): return values[column]

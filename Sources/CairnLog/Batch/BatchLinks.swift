@@ -329,7 +329,7 @@ extension BatchInserter {
                     of: destination, columns: constraint.columns)
             else { return nil }
             let form = builder.catalog.uniques[unique].form
-            guard room.key.load(values, form, number: CommitBuilder.number),
+            guard room.key.load(values, form, number: { $0.number }),
                 let number = try builder.find(unique: unique, key: room.key),
                 let found = builder.entity(tree: target.tree, number: number),
                 builder.catalog.family(of: destination).contains(found)
@@ -404,7 +404,7 @@ extension BatchInserter {
         else { return nil }
         guard
             room.key.load(
-                values, builder.catalog.uniques[unique].form, number: CommitBuilder.number)
+                values, builder.catalog.uniques[unique].form, number: { $0.number })
         else { return nil }
         var cursor = builder.state.uniques[unique]
             .firstCandidate(hash: room.key.hash(seed: builder.seed))
@@ -545,7 +545,7 @@ extension BatchInserter {
             let form = builder.catalog.uniques[unique].form
             // Whether somebody else has the key is seen when all are written.
             guard form.watched.contains(where: { values[$0] != old.values[$0] }),
-                room.key.load(values, form, number: CommitBuilder.number)
+                room.key.load(values, form, number: { $0.number })
             else { continue }
             suspects.append((row, unique, number, room.key.hash(seed: builder.seed)))
         }

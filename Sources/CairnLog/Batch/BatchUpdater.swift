@@ -128,13 +128,13 @@ final class BatchUpdater {
     /// Updates objects that somebody else has found. Derived attributes are left to be settled.
     func run(_ numbers: [UInt32], _ builder: inout CommitBuilder) throws(StoreError) {
         try checkTargets(builder)
-        var hits: [FetchRunner.Hit] = []
+        var hits: [RowHit] = []
         hits.reserveCapacity(numbers.count)
         for number in numbers {
             let cell = before.directories[tree][number]
             if cell.isEmpty { continue }
             let entity = Int(before.blocks.entry(cell.handle).entity)
-            hits.append(FetchRunner.Hit(number: number, cell: cell, entity: entity))
+            hits.append(RowHit(number: number, cell: cell, entity: entity))
         }
         try take(hits, &builder)
         try end(&builder)
@@ -157,7 +157,7 @@ final class BatchUpdater {
         refused.count < Self.mostErrors && !isCrowded
     }
 
-    private func take(_ hits: [FetchRunner.Hit], _ builder: inout CommitBuilder)
+    private func take(_ hits: [RowHit], _ builder: inout CommitBuilder)
         throws(StoreError)
     {
         let hits = hits.sorted {

@@ -374,7 +374,7 @@ struct LateLinks {
         for unique in catalog.entities[row.entity].uniques {
             let form = catalog.uniques[unique].form
             guard form.watched.contains(where: { row.values[$0] != stored.values[$0] }),
-                key.load(row.values, form, number: CommitBuilder.number)
+                key.load(row.values, form, number: { $0.number })
             else { continue }
             movedKeys.append(
                 MovedKey(

@@ -57,6 +57,6 @@ extension PagedTable where Record == UInt64 {
     }
 
     private static func loaded(_ page: Page) -> Page {
-        CheckpointImage.isTagged(page.address) ? CheckpointImage.page(page.address) : page
+        LatePage.isTagged(page.address) ? LatePage.page(page.address) : page
     }
 }

@@ -1,9 +1,8 @@
 // The parts of a checkpoint that are read when they are first touched.                        Format 85
 //
-// Where a state would have the address of a page it has that of a record here, with the lowest bit set. Whoever
-// follows it gets the page: at the first time the part is read, verified and unpacked into pages born at the
-// checkpoint's commit, and the record keeps their addresses. From there on copy on write works as ever: nothing is
-// written into a page of a state.
+// A state has records of `LatePage` where it would have addresses of pages. Whoever follows one gets the page: at the first
+// time the part is read, verified and unpacked into pages born at the checkpoint's commit, and the record keeps their
+// addresses. From there on copy on write works as ever: nothing is written into a page of a state.
 //
 // A part that is damaged is taken from the log instead, as it was at the checkpoint's commit (CK1). That can be read as
 // long as the newest segment is the one of that commit or the first behind it, so all parts are loaded before the log goes
@@ -19,7 +18,7 @@ import CairnStore
 import Synchronization
 
 /// Reads a checkpoint part by part.
-final class CheckpointImage: @unchecked Sendable {
+final class CheckpointImage: LatePages, @unchecked Sendable {
     // Everything but `loading` and the pages of records is written before others see it.
 
     /// What a part holds.
@@ -61,9 +60,6 @@ final class CheckpointImage: @unchecked Sendable {
         /// How often a part was found missing.
         var count = 0
     }
-
-    private static let recordBytes = 32
-    private static let tag: UInt = 1
 
     private let file: any File
     private let pool: PagePool
@@ -112,56 +108,18 @@ final class CheckpointImage: @unchecked Sendable {
     /// Adds a part; gives what stands for each of its pages.
     func add(_ part: Part, pages count: Int) -> [UInt] {
         let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: max(1, count) * Self.recordBytes, alignment: Self.recordBytes)
-        let owner = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
+            byteCount: max(1, count) * LatePage.recordBytes, alignment: LatePage.recordBytes)
         var tagged: [UInt] = []
         tagged.reserveCapacity(count)
         for index in 0..<count {
-            let record = memory + index * Self.recordBytes
-            record.bindMemory(to: Atomic<UInt>.self, capacity: 1).initialize(to: Atomic(0))
-            record.storeBytes(of: owner, toByteOffset: 8, as: UInt.self)
-            record.storeBytes(of: UInt32(parts.count), toByteOffset: 16, as: UInt32.self)
-            tagged.append(UInt(bitPattern: record) | Self.tag)
+            tagged.append(
+                LatePage.makeRecord(
+                    memory + index * LatePage.recordBytes, of: self, part: parts.count))
         }
         parts.append(part)
         records.append(memory)
         firstRecords.append(count)
         return tagged
-    }
-
-    // MARK: Following
-
-    /// Whether an address in a state stands for a page of an image.
-    @inline(__always) static func isTagged(_ address: UInt) -> Bool { address & tag != 0 }
-
-    /// The page that a tagged address stands for.
-    @inline(__always) static func page(_ tagged: UInt) -> Page {
-        let known = loadedPage(tagged)
-        return known.isNone ? loadPage(tagged) : known
-    }
-
-    /// The same if its part was loaded; else none.
-    @inline(__always) static func loadedPage(_ tagged: UInt) -> Page {
-        Page(address: cell(tagged).pointee.load(ordering: .acquiring))
-    }
-
-    @inline(__always) private static func cell(_ tagged: UInt) -> UnsafePointer<Atomic<UInt>> {
-        guard let record = UnsafeRawPointer(bitPattern: tagged & ~tag) else {
-            preconditionFailure("what is tagged is an address")
-        }
-        return record.assumingMemoryBound(to: Atomic<UInt>.self)
-    }
-
-    @inline(never) private static func loadPage(_ tagged: UInt) -> Page {
-        let cell = cell(tagged)
-        let record = UnsafeRawPointer(cell)
-        let owner = record.load(fromByteOffset: 8, as: UInt.self)
-        guard let pointer = UnsafeRawPointer(bitPattern: owner) else {
-            preconditionFailure("a record has an owner")
-        }
-        Unmanaged<CheckpointImage>.fromOpaque(pointer).takeUnretainedValue()
-            .load(Int(record.load(fromByteOffset: 16, as: UInt32.self)))
-        return Page(address: cell.pointee.load(ordering: .acquiring))
     }
 
     // MARK: Loading
@@ -212,7 +170,7 @@ final class CheckpointImage: @unchecked Sendable {
     /// Lets `loadAll` end early.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
-    private func load(_ index: Int) {
+    override func load(_ index: Int) {
         loading.withLock { loading in
             if !loading.isLoaded[index] { load(index, &loading) }
         }
@@ -246,9 +204,7 @@ final class CheckpointImage: @unchecked Sendable {
         pool.give(pages.commit().map(\.address))
         // Readers may have the pages that stood for a part before, so those are not given back.
         for (position, page) in (found ?? []).enumerated() {
-            (records[index] + position * Self.recordBytes)
-                .assumingMemoryBound(to: Atomic<UInt>.self)
-                .pointee.store(page.address, ordering: .releasing)
+            LatePage.set(page, of: records[index] + position * LatePage.recordBytes)
         }
         loading.isLoaded[index] = true
     }

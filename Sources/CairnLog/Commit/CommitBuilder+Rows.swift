@@ -33,10 +33,10 @@ extension CommitBuilder {
         for unique in catalog.entities[entity].uniques {
             let form = catalog.uniques[unique].form
             guard form.watched.contains(where: { values[$0] != old.values[$0] }) else { continue }
-            if key.load(old.values, form, number: Self.number) {
+            if key.load(old.values, form, number: { $0.number }) {
                 removeKey(key.hash(seed: seed), number: number, unique: unique)
             }
-            if key.load(values, form, number: Self.number) {
+            if key.load(values, form, number: { $0.number }) {
                 insertKey(key.hash(seed: seed), number: number, unique: unique)
             }
         }
@@ -60,7 +60,7 @@ extension CommitBuilder {
         for unique in catalog.entities[entity].uniques {
             let form = catalog.uniques[unique].form
             guard form.watched.contains(where: { values[$0] != old.values[$0] }),
-                key.load(values, form, number: Self.number),
+                key.load(values, form, number: { $0.number }),
                 try find(unique: unique, key: key, except: number) != nil
             else { continue }
             taken.append((unique, key.hash(seed: seed)))
@@ -216,9 +216,6 @@ extension CommitBuilder {
     }
 
     // MARK: Numbers of values
-
-    /// The number of a stored reference.
-    static func number(_ id: ObjectID) -> UInt32? { UInt32(exactly: id.reference) }
 
     /// The number of a reference; nil for no reference.
     static func number(of value: Value) -> UInt32? {

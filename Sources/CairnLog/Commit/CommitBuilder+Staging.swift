@@ -82,7 +82,7 @@ extension CommitBuilder {
         _ value: Value, _ column: Int, _ id: ObjectID, _ entity: Int, _ staged: StagedUse
     ) {
         guard let part = StagedValue.find(value)?.bytes as? StagedPart, part.engine === engine,
-            let number = Self.number(id), !id.isTemporary,
+            let number = id.number, !id.isTemporary,
             part.owner == owner(entity: entity, column: column, number: number),
             engine.staging.isWaiting(part.segment.number, part.start)
         else { return }
@@ -109,7 +109,7 @@ extension CommitBuilder {
         }
         let reading = value.bytes.reading()
         var (first, checksum, offset, sequence) = (Place.none, UInt32(0), UInt64(0), UInt32(0))
-        while let piece = try reading.next(upTo: StagedWriter.pieceSize) {
+        while let piece = try reading.next(upTo: StagingArea.pieceSize) {
             let head = ValuePayload(
                 tree: owner.tree, number: number, property: owner.property, sequence: sequence,
                 totalLength: value.count, pieceOffset: offset)

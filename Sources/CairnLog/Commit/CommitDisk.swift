@@ -9,7 +9,7 @@ struct CommitDisk: Sendable {
     let files: StoreFiles
     let storeID: StoreID
 
-    func write(_ chunk: CommitQueue.Chunk) throws(StoreError) {
+    func write(_ chunk: LogChunk) throws(StoreError) {
         do {
             try chunk.bytes.withUnsafeBufferPointer { (bytes) throws(FileSystemError) in
                 try chunk.segment.write(UnsafeRawBufferPointer(bytes), at: chunk.start)

@@ -31,13 +31,6 @@ import Synchronization
 
 /// The commits on their way to the disk.
 final class CommitQueue: Sendable {
-    /// Frames that lie together in a segment.
-    struct Chunk: Sendable {
-        let segment: Segment
-        let start: UInt64
-        var bytes: [UInt8]
-    }
-
     /// A failure of writing or syncing, with all that fails with it.
     struct Failure: Sendable {
         let error: StoreError
@@ -48,9 +41,9 @@ final class CommitQueue: Sendable {
 
     fileprivate struct Contents {
         var waiting: [SealedCommit] = []
-        var waitingChunks: [Chunk] = []
+        var waitingChunks: [LogChunk] = []
         var waitingBytes = 0
-        var written: [Chunk] = []
+        var written: [LogChunk] = []
         var isLeading = false
         /// How long the last sync took.
         var syncSeconds = 0.0
@@ -127,7 +120,7 @@ final class CommitQueue: Sendable {
     // MARK: Sealing
 
     /// Takes over a commit from the holder of the turn; false if the queue is broken.
-    func seal(_ commit: SealedCommit, _ chunk: Chunk?) -> Bool {
+    func seal(_ commit: SealedCommit, _ chunk: LogChunk?) -> Bool {
         contents.withLock { contents in
             guard contents.failure == nil, contents.cause == nil else { return false }
             contents.waiting.append(commit)
@@ -366,7 +359,7 @@ extension CommitQueue.Contents {
         return true
     }
 
-    fileprivate mutating func takeGroup() -> ([SealedCommit], [CommitQueue.Chunk]) {
+    fileprivate mutating func takeGroup() -> ([SealedCommit], [LogChunk]) {
         defer {
             written = waitingChunks
             waiting = []
@@ -377,7 +370,7 @@ extension CommitQueue.Contents {
     }
 }
 
-extension [CommitQueue.Chunk] {
+extension [LogChunk] {
     /// The payload of the frame of rows at an offset, if the frame is in one of the chunks.
     fileprivate func rows(in segment: UInt32, at offset: UInt64) -> StoredPayload? {
         for chunk in self

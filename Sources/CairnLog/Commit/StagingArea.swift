@@ -18,6 +18,9 @@ import Synchronization
 
 /// Where values wait for a save.
 final class StagingArea: Sendable {
+    /// The bytes of a piece: its payload needs no padding.
+    static let pieceSize = (1 << 20) - ValuePayload.headSize
+
     /// A value that is whole.
     private struct Waiting {
         let start: LogEnd

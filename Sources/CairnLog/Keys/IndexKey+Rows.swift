@@ -73,44 +73,4 @@ extension IndexKey {
             end(isAscending: part.isAscending)
         }
     }
-
-    /// Adds a value as the next part; false if it is not one that the part's column has.
-    mutating func append(_ value: Value, _ part: Catalog.IndexPart) -> Bool {
-        begin()
-        switch (part.kind, value) {
-        case (_, .null): putNil()
-        case (.integer, .integer(let value)): put(integer: value)
-        case (.integer, .boolean(let value)): put(integer: value ? 1 : 0)
-        case (.integer, .objectID(let id)):
-            guard let number = CommitBuilder.number(id) else { return false }
-            put(integer: Int64(number))
-        case (.double, .double(let value)): put(double: value)
-        case (.double, .date(let value)): put(double: value.timeIntervalSinceReferenceDate)
-        case (.float, .float(let value)): put(float: value)
-        case (.decimal, .decimal(let value)):
-            if value.isNaN { putNil() } else { put(decimal: value) }
-        case (.fixed16, .uuid(let value)): withUnsafeBytes(of: value.uuid) { put(fixed16: $0) }
-        case (.text, .string(let value)): put(utf8: value)
-        case (.text, .uri(let value)): put(utf8: value.absoluteString)
-        case (.text, .binary(let value)): value.withUnsafeBytes { put(text: $0) }
-        default: return false
-        }
-        end(isAscending: part.isAscending)
-        return true
-    }
-
-    private mutating func put(utf8 text: String) {
-        var text = text
-        text.withUTF8 { put(text: UnsafeRawBufferPointer($0)) }
-    }
-
-    /// Adds what the values of the next part begin with.
-    mutating func append(prefix: String, _ part: Catalog.IndexPart) -> Bool {
-        guard part.kind == .text else { return false }
-        begin()
-        var prefix = prefix
-        prefix.withUTF8 { put(prefix: UnsafeRawBufferPointer($0)) }
-        end(isAscending: part.isAscending)
-        return true
-    }
 }

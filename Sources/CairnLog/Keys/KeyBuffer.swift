@@ -138,7 +138,7 @@ extension KeyBuffer {
     /// Loads the key of one value; false if it is nil.
     mutating func load(_ value: Value) -> Bool {
         clear()
-        return append(value, compound: false, number: CommitBuilder.number)
+        return append(value, compound: false, number: { $0.number })
     }
 
     mutating func append(_ value: Value, compound: Bool, number: (ObjectID) -> UInt32?)

@@ -160,9 +160,9 @@ struct LogWriter: ~Copyable {
     consuming func takeBuffer() -> ByteWriter { buffer }
 
     /// The frames that are not written, for whoever writes them.
-    func rest() -> CommitQueue.Chunk? {
+    func rest() -> LogChunk? {
         guard buffer.count > 0 else { return nil }
-        return CommitQueue.Chunk(
+        return LogChunk(
             segment: segment, start: bufferStart, bytes: Array(buffer.bytes))
     }
 }

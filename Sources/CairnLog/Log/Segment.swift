@@ -176,33 +176,3 @@ final class Segment: Sendable {
         }
     }
 }
-
-/// Bytes in memory that belong to nobody else.
-final class RawBytes: @unchecked Sendable {
-    // Written by the one that makes it, read by others only after that.
-    private let base: UnsafeMutableRawPointer
-    private(set) var count: Int
-
-    init(count: Int) {
-        base = .allocate(byteCount: max(count, 1), alignment: 16)
-        self.count = count
-    }
-
-    convenience init(copying bytes: UnsafeRawBufferPointer) {
-        self.init(count: bytes.count)
-        mutable.copyMemory(from: bytes)
-    }
-
-    deinit { base.deallocate() }
-
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
-    var mutable: UnsafeMutableRawBufferPointer {
-        UnsafeMutableRawBufferPointer(start: base, count: count)
-    }
-
-    /// Leaves out what lies behind.
-    func trim(to count: Int) {
-        precondition(count <= self.count, "bytes are cut, never added")
-        self.count = count
-    }
-}

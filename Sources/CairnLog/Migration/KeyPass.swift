@@ -173,7 +173,7 @@ struct KeyPass {
             if cells.isNil(first.slot) {
                 values.append(.null)
             } else if case .attribute(let type) = description.columns[column].kind {
-                values.append(try StoredObjects.value(cells, first.slot, type, first.block))
+                values.append(try Value.stored(cells, first.slot, type, first.block))
             } else {
                 // What leads to another object is shown by its number.
                 values.append(.integer(cells.integer(first.slot)))

@@ -103,7 +103,7 @@ struct StoreRemoval {
             guard names.isEmpty else { throw refusal("the folder holds no store") }
             return false
         }
-        if let other = names.first(where: { !Self.isOurs($0) && $0 != MigrationFolder.name }) {
+        if let other = names.first(where: { !StoreFiles.isOurs($0) && $0 != MigrationFolder.name }) {
             throw refusal("the folder also holds \(other), which is not part of a store")
         }
         if !names.contains(where: { SegmentName.number(in: $0) != nil }) { try refuseForeignLock() }
@@ -145,12 +145,6 @@ struct StoreRemoval {
             context: .init(path: "\(folder)"))
     }
 
-    /// Whether a name is that of a file of a store.
-    static func isOurs(_ name: String) -> Bool {
-        name == SegmentName.lock || SegmentName.number(in: name) != nil
-            || CheckpointName.commit(in: name) != nil
-    }
-
     /// Removes all but the lock file, which says that there is no store.
     private func empty(_ files: StoreFiles, for storeID: StoreID) throws {
         let before = RawBytes(count: MarkRecord.size)
@@ -161,7 +155,7 @@ struct StoreRemoval {
             try files.beginUnfinished(storeID)
             MigrationFolder(of: folder, fileSystem).clear()
             for name in try fileSystem.list(folder) where name != SegmentName.lock {
-                guard Self.isOurs(name) else { continue }
+                guard StoreFiles.isOurs(name) else { continue }
                 try fileSystem.unlink(folder.appending(name))
                 isBegun = true
             }

@@ -28,7 +28,7 @@ struct MigrationFolder {
         guard (try? fileSystem.exists(path)) == true, let names = try? fileSystem.list(path) else {
             return
         }
-        for name in names where StoreRemoval.isOurs(name) {
+        for name in names where StoreFiles.isOurs(name) {
             try? fileSystem.unlink(path.appending(name))
         }
         try? fileSystem.removeDirectory(path)

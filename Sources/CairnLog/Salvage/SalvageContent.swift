@@ -353,7 +353,7 @@ struct SalvageContent: ~Copyable {
             let cells = try block.cells(entity.columns[column], at: column).pointee
             guard !cells.isNil(slot) else { continue }
             if case .attribute(let type) = description.columns[column].kind {
-                values[column] = try StoredObjects.value(cells, slot, type, block)
+                values[column] = try Value.stored(cells, slot, type, block)
             } else if let target = self.target(
                 UInt64(bitPattern: cells.integer(slot)), column, of: entity)
             {
@@ -362,7 +362,7 @@ struct SalvageContent: ~Copyable {
                     ObjectID(store: Self.anyStore, hierarchy: 0, reference: UInt64(target)))
             }
         }
-        return key.load(values, form, number: CommitBuilder.number)
+        return key.load(values, form, number: { $0.number })
     }
 
     private static let anyStore = UUID()

@@ -88,7 +88,7 @@ extension SavePlanner {
     ) -> Bool {
         hasReferences
             ? loadKey(of: rows[index].values, form, into: &key)
-            : key.load(rows[index].values, form, number: CommitBuilder.number)
+            : key.load(rows[index].values, form, number: { $0.number })
     }
 
     private mutating func addSlowly(
@@ -132,7 +132,7 @@ extension SavePlanner {
     private func hadKey(_ index: Int, _ stored: StoredRow, _ form: KeyForm) -> Bool {
         var before = KeyBuffer()
         var now = KeyBuffer()
-        return before.load(stored.values, form, number: CommitBuilder.number)
+        return before.load(stored.values, form, number: { $0.number })
             && loadKey(of: rows[index].values, form, into: &now) && now.equals(before)
     }
 

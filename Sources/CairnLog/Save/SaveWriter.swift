@@ -78,7 +78,7 @@ struct SaveWriter {
         for unique in catalog.entities[row.entity].uniques {
             let form = catalog.uniques[unique].form
             guard form.watched.contains(where: { row.values[$0] != stored.values[$0] }),
-                key.load(stored.values, form, number: CommitBuilder.number)
+                key.load(stored.values, form, number: { $0.number })
             else { continue }
             builder.removeKey(key.hash(seed: builder.seed), number: row.number, unique: unique)
         }
@@ -94,7 +94,7 @@ struct SaveWriter {
             {
                 continue
             }
-            if key.load(row.values, form, number: CommitBuilder.number) {
+            if key.load(row.values, form, number: { $0.number }) {
                 builder.insertKey(key.hash(seed: builder.seed), number: row.number, unique: unique)
             }
         }

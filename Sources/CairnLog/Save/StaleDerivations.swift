@@ -164,7 +164,7 @@ extension CommitBuilder {
         case .reference(let root):
             return .objectID(
                 identity.id(UInt64(bitPattern: cells.integer(slot)), entity: root))
-        case .attribute(let type): return try StoredObjects.value(cells, slot, type, block)
+        case .attribute(let type): return try Value.stored(cells, slot, type, block)
         }
     }
 }

@@ -56,14 +56,3 @@ struct WorkingRow {
         return values != stored.values || keys != stored.keys
     }
 }
-
-/// A row as the newest state has it.
-struct StoredRow {
-    let handle: BlockHandle
-    let slot: Int
-    let version: UInt32
-    /// Its values, by column.
-    let values: [Value]
-    /// Its order keys, by place among those of the entity; empty if the entity has none.
-    var keys: [Int64?] = []
-}

@@ -3,8 +3,8 @@
 // Threads: any.
 
 import CairnFormat
-package import CairnModel
-package import CairnStore
+import CairnModel
+import CairnStore
 import Synchronization
 
 extension Engine {
@@ -45,9 +45,6 @@ extension Engine {
                 property: stored.columns[column].propertyID))
     }
 
-    /// How much was written up to some end of the log, with what lies beside it: what is due from time to time is due by this.
-    func volume(at end: UInt64) -> UInt64 { end + staging.adoptedBytes.load(ordering: .relaxed) }
-
     /// Lets space be given back that nobody will use.
     func scheduleStagingTrim() {
         housekeeper.schedule(after: 0) { [weak self] in
@@ -73,15 +70,5 @@ extension Engine {
             }
             trim(segment, turn)
         }
-    }
-}
-
-extension LogStore: ValueStagingStore {
-    /// Begins a value that is written before anything refers to it.
-    package func beginValue(column: Int, of id: ObjectID, entity: Int) throws(StoreError)
-        -> (any ValueStaging)?
-    {
-        try checkOpen()
-        return try engine.beginValue(column: column, of: id, entity: entity)
     }
 }

@@ -36,8 +36,6 @@ final class StagedWriter: ValueStaging {
 
     /// The bytes of both heads.
     private static let headSize = FrameHeader.size + ValuePayload.headSize
-    /// The bytes of a piece: its payload needs no padding.
-    static let pieceSize = (1 << 20) - ValuePayload.headSize
     /// A row has room for less than 4 GiB.
     private static let most = UInt64(UInt32.max) - 1 << 20
 
@@ -50,7 +48,7 @@ final class StagedWriter: ValueStaging {
         self.start = start
         self.commit = commit
         self.owner = owner
-        var buffer = ByteWriter(capacity: Self.headSize + Self.pieceSize)
+        var buffer = ByteWriter(capacity: Self.headSize + StagingArea.pieceSize)
         buffer.appendZeros(Self.headSize)
         progress = Mutex(Progress(buffer: buffer))
     }
@@ -65,7 +63,7 @@ final class StagedWriter: ValueStaging {
             }
             var rest = bytes
             while !rest.isEmpty {
-                let room = Self.headSize + Self.pieceSize - progress.buffer.count
+                let room = Self.headSize + StagingArea.pieceSize - progress.buffer.count
                 let taken = UnsafeRawBufferPointer(rebasing: rest.prefix(room))
                 progress.buffer.append(taken)
                 progress.count += UInt64(taken.count)
@@ -85,7 +83,7 @@ final class StagedWriter: ValueStaging {
 
     /// Where the frame of a piece begins: all before it are of one size.
     private func offset(_ piece: Int) -> UInt64 {
-        start.offset + UInt64(piece) * UInt64(Self.headSize + Self.pieceSize)
+        start.offset + UInt64(piece) * UInt64(Self.headSize + StagingArea.pieceSize)
     }
 
     private func writePiece(_ progress: inout Progress) throws(StoreError) {
@@ -155,11 +153,11 @@ final class StagedWriter: ValueStaging {
         var writer = ByteWriter(capacity: Self.headSize)
         let pieces = progress.checksums.count
         for piece in 0..<pieces {
-            let count = piece == pieces - 1 ? progress.lastCount : Self.pieceSize
+            let count = piece == pieces - 1 ? progress.lastCount : StagingArea.pieceSize
             let head = ValuePayload(
                 tree: owner.tree, number: owner.number, property: owner.property,
                 sequence: UInt32(piece), totalLength: progress.count,
-                pieceOffset: UInt64(piece) * UInt64(Self.pieceSize))
+                pieceOffset: UInt64(piece) * UInt64(StagingArea.pieceSize))
             writer.reset()
             let header = head.encodeHeads(
                 pieceChecksum: progress.checksums[piece], pieceCount: count, commit: commit,

@@ -115,37 +115,6 @@ struct EngineState: Sendable {
     }
 }
 
-extension Array where Element: BitwiseCopyable {
-    /// Becomes the same as another array, in the memory it has if that is as large and nobody else's.
-    @inline(__always)
-    mutating func assign(_ other: [Element]) {
-        guard count == other.count else {
-            self = other
-            return
-        }
-        other.withUnsafeBufferPointer { source in
-            // Without a change since they share their memory.
-            if withUnsafeBufferPointer({ $0.baseAddress }) == source.baseAddress { return }
-            withUnsafeMutableBufferPointer { target in
-                guard let from = source.baseAddress, let to = target.baseAddress else { return }
-                to.update(from: from, count: source.count)
-            }
-        }
-    }
-}
-
-/// A position between two frames of the log.
-struct LogEnd: Sendable, Equatable {
-    /// The segment's number.
-    var segment: UInt32
-    /// The byte position in the segment.
-    var offset: UInt64
-    /// The position over all main segments.
-    var lsn: UInt64
-    /// The header checksum of the frame before.
-    var chain: UInt32
-}
-
 extension HeldState<EngineState> {
     /// Lets go of the segments, so that their files are closed. Nobody else has the object.
     func forgetSegments() { change { $0.segments = LiveSet() } }

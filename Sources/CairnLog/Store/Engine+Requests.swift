@@ -7,9 +7,6 @@ import CairnStore
 import Synchronization
 
 extension Engine {
-    /// The model the store holds.
-    var schema: Schema { registry.read { $0.catalog.schema } }
-
     // MARK: Saving
 
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
@@ -303,19 +300,6 @@ extension Engine {
     }
 
     // MARK: Derived attributes
-
-    /// Whether a store computes attributes.
-    enum DerivationUse {
-        case none
-        case computed
-        /// The store's model has a derivation that is refused.
-        case refused
-
-        init(_ derivations: SchemaDerivations) {
-            self =
-                derivations.refusal != nil ? .refused : derivations.isEmpty ? .none : .computed
-        }
-    }
 
     /// Refuses to write what could not be kept right.
     @inline(__always)

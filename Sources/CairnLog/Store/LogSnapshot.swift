@@ -163,7 +163,7 @@ final class LogSnapshot: RowStream {
 
     func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
         try reading { state throws(StoreError) in
-            var hits: [FetchRunner.Hit] = []
+            var hits: [RowHit] = []
             hits.reserveCapacity(ids.count)
             var places: [Int?] = []
             places.reserveCapacity(ids.count)
@@ -181,14 +181,14 @@ final class LogSnapshot: RowStream {
     }
 
     /// Where the row of an id lies; nil if there is none.
-    func hit(_ id: ObjectID, _ state: EngineState) -> FetchRunner.Hit? {
+    func hit(_ id: ObjectID, _ state: EngineState) -> RowHit? {
         guard !id.isTemporary, id.store == engine.identity.identifier,
             let tree = state.catalog.treeIndex(id: id.hierarchy),
             let number = UInt32(exactly: id.reference)
         else { return nil }
         let cell = state.directories[tree][number]
         guard !cell.isEmpty else { return nil }
-        return FetchRunner.Hit(
+        return RowHit(
             number: number, cell: cell, entity: Int(state.blocks.entry(cell.handle).entity))
     }
 

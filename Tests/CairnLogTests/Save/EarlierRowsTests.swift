@@ -54,7 +54,7 @@ struct EarlierRowsTests {
         var key = KeyBuffer()
         for unique in builder.catalog.entities[entity].uniques {
             let columns = builder.catalog.uniques[unique].columns
-            if key.load(values, columns: columns, number: CommitBuilder.number) {
+            if key.load(values, columns: columns, number: { $0.number }) {
                 builder.insertKey(key.hash(seed: builder.seed), number: number, unique: unique)
             }
         }

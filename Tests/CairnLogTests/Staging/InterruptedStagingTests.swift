@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Staged values that are interrupted")
 struct InterruptedStagingTests {
-    private static let first = StagedStores.bytes(StagedWriter.pieceSize + 1000, 1)
+    private static let first = StagedStores.bytes(StagingArea.pieceSize + 1000, 1)
     private static let second = StagedStores.bytes(9000, 2)
     private static let lost = StagedStores.bytes(7000, 3)
 

@@ -13,7 +13,7 @@ import Testing
 
 @Suite("Staged values")
 struct StagedValueTests {
-    private static let piece = StagedWriter.pieceSize
+    private static let piece = StagingArea.pieceSize
 
     @Test(
         "The value is what was written, whatever its size, then and when the store is opened again",

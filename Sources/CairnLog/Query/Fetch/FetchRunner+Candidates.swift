@@ -210,9 +210,9 @@ extension FetchRunner {
         let form = catalog.uniques[unique].form
         let isKey: Bool
         if let rule = form.rule {
-            isKey = key.load(values, form, rule, number: CommitBuilder.number)
+            isKey = key.load(values, form, rule, number: { $0.number })
         } else {
-            isKey = key.load(values, columns: form.columns, number: CommitBuilder.number)
+            isKey = key.load(values, columns: form.columns, number: { $0.number })
         }
         guard isKey else { return [] }
         var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: state.hashSeed))

@@ -16,7 +16,7 @@ import CairnStore
 extension FetchRunner {
     /// What an index has found.
     struct Found {
-        var hits: [Hit]
+        var hits: [RowHit]
         let plan: PlanName
         /// Whether the hits are in the order of the fetch.
         var isOrdered = false
@@ -146,7 +146,7 @@ extension FetchRunner {
         if filter != nil || fetch.predicate == nil {
             most = max(planner.looks(path, order) * 2, rows * 2 / QueryPlanner.look)
         }
-        var hits: [Hit] = []
+        var hits: [RowHit] = []
         var looked = 0
         // Rows of entities that are not asked for, which cost as much.
         var others = 0
@@ -185,7 +185,7 @@ extension FetchRunner {
                     block: try block(cell.handle), stored: catalog.entities[entity], entity: entity)
                 guard try filter.matches(place, cell.slot, objects) else { continue }
             }
-            hits.append(Hit(number: number, cell: cell, entity: entity))
+            hits.append(RowHit(number: number, cell: cell, entity: entity))
         }
         if isTied { endTie() }
         trace?.rows = looked

@@ -12,17 +12,6 @@ import CairnFormat
 import CairnStore
 import Synchronization
 
-/// A block of a scan.
-struct ScanBlock: BitwiseCopyable {
-    /// How it is looked at.
-    enum Look: BitwiseCopyable { case plainly, andNote, nothing }
-
-    let entity: Int
-    let handle: BlockHandle
-    let entry: BlockEntry
-    var look = Look.plainly
-}
-
 extension FetchRunner {
     /// Blocks below which a scan is done before a helper is awake.
     private static let blocksWorthHelp = 48
@@ -315,26 +304,5 @@ extension FetchRunner {
             }
         }
         return count
-    }
-}
-
-/// Memory for one block at a time.
-final class ScanScratch {
-    /// A byte for each row, and behind them what lives, for conditions that are asked only of that.
-    let selection: UnsafeMutablePointer<UInt8>
-    let live: UnsafeMutablePointer<UInt8>
-    /// Some more than rows: where slots are written that are then not taken.
-    let slots: UnsafeMutablePointer<UInt16>
-
-    init() {
-        let most = FormatLimits.maximumRows + 8
-        selection = .allocate(capacity: most * 2)
-        live = selection + most
-        slots = .allocate(capacity: most)
-    }
-
-    deinit {
-        selection.deallocate()
-        slots.deallocate()
     }
 }

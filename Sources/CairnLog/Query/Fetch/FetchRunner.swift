@@ -16,13 +16,6 @@ import CairnStore
 import FoundationEssentials
 
 struct FetchRunner {
-    /// A row that matches.
-    struct Hit {
-        let number: UInt32
-        let cell: DirectoryCell
-        let entity: Int
-    }
-
     let engine: Engine
     let state: EngineState
     let fetch: StoreFetch
@@ -150,12 +143,12 @@ struct FetchRunner {
     }
 
     /// What matches, in order, within offset and limit.
-    func hits() throws(StoreError) -> (hits: [Hit], plan: PlanName) {
+    func hits() throws(StoreError) -> (hits: [RowHit], plan: PlanName) {
         if trace == nil, var found = FirstRows.hits(fetch, state) {
             found.plan.isCovering = !fetch.includesRows
             return found
         }
-        var hits: [Hit] = []
+        var hits: [RowHit] = []
         var plan: PlanName
         var isOrdered = false
         var skipped = 0
@@ -175,7 +168,7 @@ struct FetchRunner {
                 for slot in slots.prefix(count) {
                     let number = numbers.number(Int(slot))
                     hits.append(
-                        Hit(
+                        RowHit(
                             number: number, cell: state.directories[stored.tree][number],
                             entity: entity))
                 }
@@ -204,14 +197,14 @@ struct FetchRunner {
     }
 
     /// What is within offset and limit of hits that so many come before.
-    private func cut(_ hits: [Hit], _ skipped: Int) -> [Hit] {
+    private func cut(_ hits: [RowHit], _ skipped: Int) -> [RowHit] {
         guard fetch.offset > 0 || fetch.limit != nil else { return hits }
         let rest = hits.dropFirst(max(0, fetch.offset - skipped))
         return Array(fetch.limit.map { rest.prefix(max(0, $0)) } ?? rest)
     }
 
     /// The rows of hits, in their order.
-    func rows(_ hits: [Hit]) throws(StoreError) -> [Row] {
+    func rows(_ hits: [RowHit]) throws(StoreError) -> [Row] {
         var rows: [Row] = []
         rows.reserveCapacity(hits.count)
         var reader: RowReader?
@@ -281,7 +274,7 @@ struct FetchRunner {
     }
 
     /// The objects that have one of a list of keys.
-    private func keyed() throws(StoreError) -> (hits: [Hit], plan: PlanName)? {
+    private func keyed() throws(StoreError) -> (hits: [RowHit], plan: PlanName)? {
         guard let keys, case .comparison(let comparison)? = fetch.predicate,
             case .list(let values) = comparison.right
         else { return nil }
@@ -299,10 +292,10 @@ struct FetchRunner {
     ///   - most: how many are enough; the first ones are given.
     func match(
         _ numbers: [UInt32], isMatch: Bool = false, isOfAll: Bool = false, most: Int = .max
-    ) throws(StoreError) -> [Hit] {
+    ) throws(StoreError) -> [RowHit] {
         let family: Set<Int>? = isOfAll ? nil : Set(self.family)
         let tree = catalog.entities[fetch.entity].tree
-        var hits: [Hit] = []
+        var hits: [RowHit] = []
         hits.reserveCapacity(min(numbers.count, most))
         trace?.asksRows = filter != nil && !isMatch
         let directory = state.directories[tree]
@@ -321,7 +314,7 @@ struct FetchRunner {
                     block: try block(cell.handle), stored: catalog.entities[entity], entity: entity)
                 guard try filter.matches(place, cell.slot, objects) else { continue }
             }
-            hits.append(Hit(number: number, cell: cell, entity: entity))
+            hits.append(RowHit(number: number, cell: cell, entity: entity))
         }
         try objects?.rethrow()
         return hits

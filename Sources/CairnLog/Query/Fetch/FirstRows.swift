@@ -9,7 +9,7 @@ import CairnStore
 enum FirstRows {
     /// The answer; nil if the fetch is of another kind, asks for more rows than an index is for, or meets keys that are cut.
     static func hits(_ fetch: StoreFetch, _ state: borrowing EngineState)
-        -> (hits: [FetchRunner.Hit], plan: PlanName)?
+        -> (hits: [RowHit], plan: PlanName)?
     {
         guard fetch.predicate == nil, fetch.sort.count == 1, let limit = fetch.limit, limit > 0,
             fetch.sort[0].comparison == .binary, !fetch.sort[0].nilIsGreatest,
@@ -36,7 +36,7 @@ enum FirstRows {
         var cursor = OrderedCursor(
             ordered, ranks: 0..<ordered.count, isForward ? .forward : .backwardByKeys)
         let directory = state.directories[catalog.entities[fetch.entity].tree]
-        var hits: [FetchRunner.Hit] = []
+        var hits: [RowHit] = []
         hits.reserveCapacity(limit)
         cursor.skip(offset)
         while hits.count < limit, let number = cursor.next() {
@@ -44,7 +44,7 @@ enum FirstRows {
             let cell = directory[number]
             guard !cell.isEmpty else { return nil }
             let entity = Int(state.blocks.entry(cell.handle).entity)
-            hits.append(FetchRunner.Hit(number: number, cell: cell, entity: entity))
+            hits.append(RowHit(number: number, cell: cell, entity: entity))
         }
         return (hits, PlanName(catalog.fetchIndexes[index].plan))
     }

@@ -51,10 +51,10 @@ struct KeyListSearch: ~Copyable {
     }
 
     /// The objects, by number.
-    consuming func hits() throws(StoreError) -> [FetchRunner.Hit] {
+    consuming func hits() throws(StoreError) -> [RowHit] {
         collect()
         NumberSort.sort(&candidates) { $0.number }
-        var hits: [FetchRunner.Hit] = []
+        var hits: [RowHit] = []
         hits.reserveCapacity(candidates.count)
         var start = 0
         var isInOrder = true
@@ -127,7 +127,7 @@ struct KeyListSearch: ~Copyable {
 
     /// Takes those of some candidates that have their keys.
     private mutating func check(
-        _ range: Range<Int>, _ hits: inout [FetchRunner.Hit], _ isInOrder: inout Bool
+        _ range: Range<Int>, _ hits: inout [RowHit], _ isInOrder: inout Bool
     ) throws(StoreError) {
         views.trim(to: runner.engine.cache.budget)
         for place in range {
@@ -148,7 +148,7 @@ struct KeyListSearch: ~Copyable {
             if try hasKey(view, candidate.cell.slot, value) {
                 guard isWanted[view.entity], hits.last?.number != candidate.number else { continue }
                 hits.append(
-                    FetchRunner.Hit(
+                    RowHit(
                         number: candidate.number, cell: candidate.cell, entity: view.entity))
             } else if let hit = try findSlowly(value) {
                 hits.append(hit)
@@ -181,7 +181,7 @@ struct KeyListSearch: ~Copyable {
 
     /// Looks at all candidates of a key.
     @inline(never)
-    private func findSlowly(_ value: Value) throws(StoreError) -> FetchRunner.Hit? {
+    private func findSlowly(_ value: Value) throws(StoreError) -> RowHit? {
         var key = KeyBuffer()
         guard key.load(value) else { return nil }
         let state = runner.state

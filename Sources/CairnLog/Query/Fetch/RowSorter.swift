@@ -21,7 +21,7 @@ struct RowSorter {
         case decimals([Decimal?])
     }
 
-    func sort(_ hits: inout [FetchRunner.Hit], by sort: [SortKey]) throws(StoreError) {
+    func sort(_ hits: inout [RowHit], by sort: [SortKey]) throws(StoreError) {
         // Rows of one block together, so that each block is looked at once.
         hits.sort { $0.cell.handle.raw < $1.cell.handle.raw }
         var keys: [(keys: Keys, isAscending: Bool, nilOrder: Int)] = []
@@ -73,7 +73,7 @@ struct RowSorter {
 
     // MARK: Reading keys
 
-    private func read(_ path: SortPath, _ hits: [FetchRunner.Hit]) throws(StoreError) -> Keys {
+    private func read(_ path: SortPath, _ hits: [RowHit]) throws(StoreError) -> Keys {
         if path.steps.isEmpty { return try read(path, hits.map(\.cell)) }
         let (cells, places) = try follow(path, hits)
         switch try read(path, cells) {
@@ -83,7 +83,7 @@ struct RowSorter {
     }
 
     /// The rows that a path leads to, each once, and for each hit which of them; nil where it leads nowhere.
-    private func follow(_ path: SortPath, _ hits: [FetchRunner.Hit]) throws(StoreError)
+    private func follow(_ path: SortPath, _ hits: [RowHit]) throws(StoreError)
         -> (cells: [DirectoryCell], places: [Int?])
     {
         var cells = hits.map(\.cell)

@@ -48,7 +48,7 @@ struct SortBound {
     func isExceeded(by count: Int) -> Bool { count - wanted > max(Self.slack, wanted) }
 
     /// Takes the key of the last row that is still wanted.
-    mutating func move(to hit: FetchRunner.Hit, _ runner: FetchRunner) throws(StoreError) {
+    mutating func move(to hit: RowHit, _ runner: FetchRunner) throws(StoreError) {
         let stored = runner.catalog.entities[hit.entity].columns[column]
         let block = try runner.block(hit.cell.handle)
         guard let cells = try block.column(stored), !cells.isNil(at: hit.cell.slot) else {

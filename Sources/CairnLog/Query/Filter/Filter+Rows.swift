@@ -47,7 +47,7 @@ extension Filter {
         case .value(let column, let test):
             let cells = try block.cells(place.stored.columns[column], at: column).pointee
             guard !cells.isNil(slot) else { return test.holds(.null) }
-            return test.holds(try StoredObjects.value(cells, slot, test.type, block))
+            return test.holds(try Value.stored(cells, slot, test.type, block))
         case .columns(let left, let order, let right):
             return try compareColumns(place, slot, left, order, right)
         case .number(let wanted): return wanted.contains(try block.numbers().number(slot))

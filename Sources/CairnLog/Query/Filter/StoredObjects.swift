@@ -101,7 +101,7 @@ final class StoredObjects {
     }
 
     /// The object of a row that a fetch has found.
-    func object(_ hit: FetchRunner.Hit) -> StoredObject {
+    func object(_ hit: RowHit) -> StoredObject {
         StoredObject(
             self, number: hit.number, cell: hit.cell, entity: catalog.description(of: hit.entity))
     }
@@ -150,53 +150,7 @@ final class StoredObjects {
         case .reference(let root):
             return .objectID(
                 identity.id(UInt64(bitPattern: cells.integer(slot)), entity: root))
-        case .attribute(let type): return try Self.value(cells, slot, type, block)
-        }
-    }
-
-    /// The value of an attribute's cell that is not nil.
-    static func value(
-        _ cells: CellColumn, _ slot: Int, _ type: AttributeType, _ block: CachedBlock
-    ) throws(StoreError) -> Value {
-        switch type {
-        case .integer16, .integer32, .integer64: return .integer(cells.integer(slot))
-        case .boolean: return .boolean(cells.integer(slot) != 0)
-        case .double: return .double(cells.double(slot))
-        case .date: return .date(Date(timeIntervalSinceReferenceDate: cells.double(slot)))
-        case .float: return .float(cells.float(slot))
-        case .uuid: return UUIDCoding.decode(cells.fixed16(slot)).map(Value.uuid) ?? .null
-        case .string, .uri, .binary, .transformable, .decimal:
-            if cells.isExternal(slot) {
-                let bytes = try block.large(cells.bytes(slot))
-                return bytes.withUnsafeBytes { value($0, type) }
-            }
-            return value(cells.bytes(slot), type)
-        case .undefined, .objectID, .composite: return .null
-        }
-    }
-
-    /// The value of a cell that is a word.
-    static func value(word: UInt64, _ kind: SchemaColumn.Kind, _ identity: StoreIdentity) -> Value {
-        switch kind {
-        case .reference(let root): .objectID(identity.id(word, entity: root))
-        case .attribute(.boolean): .boolean(word != 0)
-        case .attribute(.double): .double(Double(bitPattern: word))
-        case .attribute(.date):
-            .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: word)))
-        case .attribute(.float):
-            .float(Float(bitPattern: UInt32(truncatingIfNeeded: word)))
-        default: .integer(Int64(bitPattern: word))
-        }
-    }
-
-    static func value(_ bytes: UnsafeRawBufferPointer, _ type: AttributeType) -> Value {
-        switch type {
-        case .string: .string(String(decoding: bytes, as: UTF8.self))
-        case .uuid: UUIDCoding.decode(bytes).map(Value.uuid) ?? .null
-        case .uri:
-            URL(string: String(decoding: bytes, as: UTF8.self)).map(Value.uri) ?? .null
-        case .decimal: DecimalCoding.decode(bytes).map(Value.decimal) ?? .null
-        default: .binary(Data(bytes))
+        case .attribute(let type): return try Value.stored(cells, slot, type, block)
         }
     }
 

@@ -58,14 +58,14 @@ struct KeyIndex {
         _ key: borrowing KeyBuffer, _ index: UniqueIndex, _ directory: RowDirectory, seed: UInt64,
         _ catalog: Catalog,
         _ block: (DirectoryCell) throws(StoreError) -> (block: CachedBlock, entity: Int)?
-    ) throws(StoreError) -> (hit: FetchRunner.Hit, block: CachedBlock)? {
+    ) throws(StoreError) -> (hit: RowHit, block: CachedBlock)? {
         var cursor = index.firstCandidate(hash: key.hash(seed: seed))
         while let number = cursor.next() {
             let cell = directory[number]
             guard !cell.isEmpty, let (block, entity) = try block(cell) else { continue }
             let stored = catalog.entities[entity].columns[column]
             if try hasKey(try block.cells(stored, at: column).pointee, cell.slot, block, key) {
-                return (FetchRunner.Hit(number: number, cell: cell, entity: entity), block)
+                return (RowHit(number: number, cell: cell, entity: entity), block)
             }
         }
         return nil

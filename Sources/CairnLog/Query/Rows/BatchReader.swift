@@ -44,7 +44,7 @@ struct BatchReader {
     // MARK: Gathering
 
     private func gather(
-        _ hits: [FetchRunner.Hit], _ rows: inout RowGatherer, _ body: (borrowing RowBatch) -> Bool
+        _ hits: [RowHit], _ rows: inout RowGatherer, _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError) {
         var targets: [RowGatherer.Target] = []
         targets.reserveCapacity(RowGatherer.group)

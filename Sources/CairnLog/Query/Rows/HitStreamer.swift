@@ -25,7 +25,7 @@ struct HitStreamer {
     /// So many rows are read together.
     private static let window = 64
 
-    func run(_ hits: [FetchRunner.Hit], _ body: (StreamedRows) -> Void) throws(StoreError) {
+    func run(_ hits: [RowHit], _ body: (StreamedRows) -> Void) throws(StoreError) {
         let catalog = pinned.state.catalog
         let room = RowRoom(entities: catalog.entities.count)
         let slots = UnsafeMutablePointer<UInt16>.allocate(capacity: Self.window)
@@ -64,7 +64,7 @@ struct HitStreamer {
 
     /// The blocks of some rows, and their slots.
     private func find(
-        _ hits: [FetchRunner.Hit], _ range: Range<Int>, _ slots: UnsafeMutablePointer<UInt16>,
+        _ hits: [RowHit], _ range: Range<Int>, _ slots: UnsafeMutablePointer<UInt16>,
         _ runs: inout [Run], _ catalog: Catalog
     ) throws(StoreError) {
         var first = range.lowerBound

@@ -52,7 +52,7 @@ enum KeyFetch {
     }
 
     private struct Found {
-        let row: (hit: FetchRunner.Hit, block: CachedBlock)?
+        let row: (hit: RowHit, block: CachedBlock)?
         let plan: String
     }
 
@@ -91,22 +91,10 @@ enum KeyFetch {
     }
 
     private static func cells(
-        _ hit: FetchRunner.Hit, _ block: CachedBlock, _ engine: Engine, _ catalog: Catalog
+        _ hit: RowHit, _ block: CachedBlock, _ engine: Engine, _ catalog: Catalog
     ) throws(StoreError) -> RowCells {
         let reader = RowReader(catalog: catalog, identity: engine.identity, entity: hit.entity)
         var builder = RowCellsBuilder(columns: catalog.entities[hit.entity].columns.count)
         return try reader.cells(block, hit.cell.slot, &builder)
-    }
-}
-
-extension Engine {
-    /// The row that has a key in the newest published state; nil if it is to be asked for in another way.
-    func find(
-        _ comparison: PredicateNode.Comparison, entity: Int, includesSubentities: Bool
-    ) throws(StoreError) -> FoundRow? {
-        let pinned = registry.pin()
-        return try withWholeState { () throws(StoreError) in
-            try KeyFetch.row(comparison, entity, includesSubentities, self, pinned)
-        }
     }
 }

@@ -56,66 +56,19 @@ struct RelatedRows {
     }
 }
 
-extension Engine {
-    /// Hands over the rows that a relationship of an object leads to in the newest published state; false if they are to be
-    /// asked for in another way.
-    func related(
-        _ relationship: Int, entity: Int, owner: UInt64, most: Int, _ room: RowRoom,
-        _ body: (StreamedRows) -> Void
-    ) throws(StoreError) -> Bool {
-        let pinned = registry.pin()
-        let catalog = pinned.catalog
-        let description = catalog.schema.entities[entity].relationships[relationship]
-        guard case .inverseColumn(let destination, let column) = description.storage,
-            let number = UInt32(exactly: owner),
-            let reference = catalog.reference(ofColumn: column, entity: destination),
-            // Else the table has the rows of others too.
-            catalog.references[reference].entity == destination
-        else { return false }
-        return try withWholeState { () throws(StoreError) in
-            let inverse = pinned.inverse(reference)
-            let count = inverse.count(of: number)
-            if count > most { return false }
-            if count == 0 { return true }
-            var numbers: [UInt32] = []
-            numbers.reserveCapacity(count)
-            inverse.sources(of: number, into: &numbers)
-            if description.keepsOrder {
-                numbers = try inOrder(numbers, entity: destination, column: column, pinned)
-            }
-            try RelatedRows(engine: self, pinned: pinned, room: room)
-                .run(numbers, entity: destination, body)
-            return true
-        }
-    }
-}
-
-extension Engine {
-    @inline(never)
-    private func inOrder(
-        _ numbers: [UInt32], entity: Int, column: Int, _ pinned: PinnedState<EngineState>
-    ) throws(StoreError) -> [UInt32] {
-        let state = pinned.state
-        return try state.sorted(numbers, entity: entity, column: column) {
-            handle throws(StoreError) in
-            try block(state.blocks.entry(handle), in: state)
-        }
-    }
-}
-
 // Code that asks for several parts of a state in one function copies all of it; these copy one part each.
 extension PinnedState<EngineState> {
-    @inline(never) fileprivate var catalog: Catalog { state.catalog }
+    @inline(never) var catalog: Catalog { state.catalog }
 
-    @inline(never) fileprivate func inverse(_ reference: Int) -> InverseTable {
+    @inline(never) func inverse(_ reference: Int) -> InverseTable {
         state.inverses[reference]
     }
 
-    @inline(never) fileprivate func directory(_ tree: Int) -> RowDirectory {
+    @inline(never) func directory(_ tree: Int) -> RowDirectory {
         state.directories[tree]
     }
 
-    @inline(never) fileprivate func entry(_ handle: BlockHandle) -> BlockEntry {
+    @inline(never) func entry(_ handle: BlockHandle) -> BlockEntry {
         state.blocks.entry(handle)
     }
 }

@@ -395,10 +395,10 @@ final class GroupColumn {
         case .values, .expression: return values[Int(number) - 1]
         case .words:
             guard let kind else { return .null }
-            return StoredObjects.value(word: words.words[Int(number) - 1], kind, identity)
+            return Value.stored(word: words.words[Int(number) - 1], kind, identity)
         case .bytes:
             guard case .attribute(let type) = kind else { return .null }
-            return StoredObjects.value(runs.run(number), type)
+            return Value.stored(runs.run(number), type)
         }
     }
 }

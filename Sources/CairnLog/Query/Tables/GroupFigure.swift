@@ -270,7 +270,7 @@ final class GroupFigure {
         default:
             return .value(
                 bytes[group].withUnsafeBytes { bytes in
-                    type.map { StoredObjects.value(bytes, $0) } ?? .null
+                    type.map { Value.stored(bytes, $0) } ?? .null
                 })
         }
     }

@@ -93,7 +93,7 @@ struct TableRunner {
 
     /// The places of the first of hits with equal values.
     private func firsts(
-        _ hits: [FetchRunner.Hit], _ plan: TablePlan, _ runner: FetchRunner,
+        _ hits: [RowHit], _ plan: TablePlan, _ runner: FetchRunner,
         _ objects: StoredObjects
     ) throws(StoreError) -> [Int] {
         let keys = try checked { () throws(PredicateFormatError) in
@@ -151,7 +151,7 @@ struct TableRunner {
         return sources
     }
 
-    private func values(_ sources: [Source], _ hit: FetchRunner.Hit, _ objects: StoredObjects)
+    private func values(_ sources: [Source], _ hit: RowHit, _ objects: StoredObjects)
         throws(StoreError) -> [Value]
     {
         if sources.isEmpty { return [] }
@@ -264,7 +264,7 @@ struct TableRunner {
     }
 
     private func take(
-        _ hits: [FetchRunner.Hit], _ groups: GroupRunner, _ runner: FetchRunner,
+        _ hits: [RowHit], _ groups: GroupRunner, _ runner: FetchRunner,
         _ objects: StoredObjects
     ) throws(StoreError) {
         try forEachBlock(of: hits, runner, objects) { block, entity, _, slots throws(StoreError) in
@@ -276,7 +276,7 @@ struct TableRunner {
     ///
     /// - Parameter body: gets the places among the hits, and their slots.
     private func forEachBlock(
-        of hits: [FetchRunner.Hit], _ runner: FetchRunner, _ objects: StoredObjects,
+        of hits: [RowHit], _ runner: FetchRunner, _ objects: StoredObjects,
         _ body: (CachedBlock, Int, [Int], UnsafeBufferPointer<UInt16>) throws(StoreError) -> Void
     ) throws(StoreError) {
         func isBefore(_ one: Int, _ other: Int) -> Bool {

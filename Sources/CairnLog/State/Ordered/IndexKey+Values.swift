@@ -4,6 +4,7 @@
 
 import CairnModel
 import CairnStore
+import FoundationEssentials
 
 extension IndexKey {
     /// How many bytes some parts take that a key begins with; nil if it is cut before they end.
@@ -82,7 +83,7 @@ extension IndexKey {
                     }
                 }
             }
-            return run.withUnsafeBytes { StoredObjects.value($0, type) }
+            return run.withUnsafeBytes { Value.stored($0, type) }
         case .decimal: return .null
         }
         switch part.kind {
@@ -99,6 +100,48 @@ extension IndexKey {
                 : UInt64(bits >> 31 == 1 ? bits & ~(1 << 31) : ~bits)
         default: break
         }
-        return StoredObjects.value(word: word, kind, identity)
+        return Value.stored(word: word, kind, identity)
+    }
+}
+
+extension IndexKey {
+    /// Adds a value as the next part; false if it is not one that the part's column has.
+    mutating func append(_ value: Value, _ part: Catalog.IndexPart) -> Bool {
+        begin()
+        switch (part.kind, value) {
+        case (_, .null): putNil()
+        case (.integer, .integer(let value)): put(integer: value)
+        case (.integer, .boolean(let value)): put(integer: value ? 1 : 0)
+        case (.integer, .objectID(let id)):
+            guard let number = id.number else { return false }
+            put(integer: Int64(number))
+        case (.double, .double(let value)): put(double: value)
+        case (.double, .date(let value)): put(double: value.timeIntervalSinceReferenceDate)
+        case (.float, .float(let value)): put(float: value)
+        case (.decimal, .decimal(let value)):
+            if value.isNaN { putNil() } else { put(decimal: value) }
+        case (.fixed16, .uuid(let value)): withUnsafeBytes(of: value.uuid) { put(fixed16: $0) }
+        case (.text, .string(let value)): put(utf8: value)
+        case (.text, .uri(let value)): put(utf8: value.absoluteString)
+        case (.text, .binary(let value)): value.withUnsafeBytes { put(text: $0) }
+        default: return false
+        }
+        end(isAscending: part.isAscending)
+        return true
+    }
+
+    private mutating func put(utf8 text: String) {
+        var text = text
+        text.withUTF8 { put(text: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Adds what the values of the next part begin with.
+    mutating func append(prefix: String, _ part: Catalog.IndexPart) -> Bool {
+        guard part.kind == .text else { return false }
+        begin()
+        var prefix = prefix
+        prefix.withUTF8 { put(prefix: UnsafeRawBufferPointer($0)) }
+        end(isAscending: part.isAscending)
+        return true
     }
 }

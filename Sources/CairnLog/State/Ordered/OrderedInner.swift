@@ -43,8 +43,8 @@ struct OrderedInner {
     /// The page of a child.
     @inline(__always) func child(_ index: Int) -> Page {
         let address = slot(index).load(as: UInt.self)
-        return CheckpointImage.isTagged(address)
-            ? CheckpointImage.page(address) : Page(address: address)
+        return LatePage.isTagged(address)
+            ? LatePage.page(address) : Page(address: address)
     }
 
     /// The page of a child, or what stands for it as long as it is in a checkpoint.

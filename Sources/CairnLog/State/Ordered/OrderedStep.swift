@@ -195,7 +195,7 @@ struct OrderedStep {
     ) {
         func used(_ child: Child) -> Int {
             // What is still in a checkpoint is not read for this.
-            if CheckpointImage.isTagged(child.page.address) { return PageSize.node.bytes }
+            if LatePage.isTagged(child.page.address) { return PageSize.node.bytes }
             return height == 1 ? OrderedLeaf(child.page).used : OrderedInner(child.page).used
         }
         var index = 0

@@ -50,7 +50,7 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
             if page.isNone { return nil }
             shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
         }
-        if CheckpointImage.isTagged(page.address) { page = CheckpointImage.page(page.address) }
+        if LatePage.isTagged(page.address) { page = LatePage.page(page.address) }
         return UnsafePointer(Self.record(index, in: page))
     }
 
@@ -67,9 +67,9 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
             if page.isNone { return }
             shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
         }
-        if CheckpointImage.isTagged(page.address) {
+        if LatePage.isTagged(page.address) {
             // What is still in a checkpoint is not read before it is needed.
-            page = CheckpointImage.loadedPage(page.address)
+            page = LatePage.loadedPage(page.address)
             if page.isNone { return }
         }
         cairn_prefetch(UnsafeRawPointer(Self.record(index, in: page)))
@@ -122,8 +122,8 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         while shift > 0 {
             let at = page.data + ((index &>> shift) & 511) &* 8
             var child = Page(address: at.load(as: UInt.self))
-            if CheckpointImage.isTagged(child.address) {
-                child = CheckpointImage.page(child.address)
+            if LatePage.isTagged(child.address) {
+                child = LatePage.page(child.address)
             }
             let own = child.isNone ? pages.allocateZeroed(.large) : pages.writable(child)
             at.storeBytes(of: own.address, as: UInt.self)
@@ -215,8 +215,8 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
             for slot in 0..<512 {
                 var child = Page(address: page.data.load(fromByteOffset: slot * 8, as: UInt.self))
                 guard !child.isNone else { continue }
-                if CheckpointImage.isTagged(child.address) {
-                    child = CheckpointImage.page(child.address)
+                if LatePage.isTagged(child.address) {
+                    child = LatePage.page(child.address)
                 }
                 release(child, shift: shift == leafBits ? 0 : shift - innerBits, in: &pages)
             }

@@ -105,8 +105,8 @@ struct UniqueIndex: Sendable {
     /// The header of a partition; none if there is none.
     @inline(__always) private func header(ofPartition number: UInt32) -> Page {
         let address = address(ofPartition: number)
-        return CheckpointImage.isTagged(address)
-            ? CheckpointImage.page(address) : Page(address: address)
+        return LatePage.isTagged(address)
+            ? LatePage.page(address) : Page(address: address)
     }
 
     // MARK: Asking
@@ -189,8 +189,8 @@ struct UniqueIndex: Sendable {
     /// needed.
     @inline(__always) private func loadedHeader(of half: UInt32) -> Page {
         let address = address(ofPartition: partition(of: half))
-        return CheckpointImage.isTagged(address)
-            ? CheckpointImage.loadedPage(address) : Page(address: address)
+        return LatePage.isTagged(address)
+            ? LatePage.loadedPage(address) : Page(address: address)
     }
 
     /// The partition that the lower half of a hash belongs to.

@@ -412,7 +412,7 @@ extension FetchIndexTests {
             let unread = pin.state.fetchIndexes.filter { content in
                 let index = content.ordered
                 return index.height > 0
-                    && CheckpointImage.isTagged(OrderedInner(index.root).unreadChild(0).address)
+                    && LatePage.isTagged(OrderedInner(index.root).unreadChild(0).address)
             }
             // Later a commit may lie behind the checkpoint, or another segment.
             if declared == .all { #expect(unread.count == pin.state.fetchIndexes.count) }

@@ -1,0 +1,6 @@
+/// Frames that lie together in a segment.
+struct LogChunk: Sendable {
+    let segment: Segment
+    let start: UInt64
+    var bytes: [UInt8]
+}

@@ -1,0 +1,13 @@
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import FoundationEssentials
+import SystemPackage
+
+extension StoreFiles {
+    /// Whether a name is that of a file of a store.
+    static func isOurs(_ name: String) -> Bool {
+        name == SegmentName.lock || SegmentName.number(in: name) != nil
+            || CheckpointName.commit(in: name) != nil
+    }
+}

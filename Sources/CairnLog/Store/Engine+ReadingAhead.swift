@@ -1,0 +1,28 @@
+import CairnFormat
+import CairnStore
+import Synchronization
+
+extension Engine {
+    /// Calls the body, and has what it will ask for read meanwhile.
+    func whileReading<Result>(
+        _ ahead: ReadingAhead, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        guard ahead.isWorthHelp else { return try body() }
+        let reading = SharedReading(ahead)
+        let isOver = Atomic(false)
+        var outcome: Swift.Result<Result, StoreError>?
+        func work() {
+            do throws(StoreError) {
+                outcome = .success(try body())
+            } catch {
+                outcome = .failure(error)
+            }
+            isOver.store(true, ordering: .relaxed)
+        }
+        crew.together(work) {
+            while !isOver.load(ordering: .relaxed), reading.readNext() {}
+        }
+        guard let outcome else { preconditionFailure("the body was called") }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,48 @@
+import CairnFormat
+import CairnModel
+import CairnStore
+
+extension Engine {
+    /// Hands over the rows that a relationship of an object leads to in the newest published state; false if they are to be
+    /// asked for in another way.
+    func related(
+        _ relationship: Int, entity: Int, owner: UInt64, most: Int, _ room: RowRoom,
+        _ body: (StreamedRows) -> Void
+    ) throws(StoreError) -> Bool {
+        let pinned = registry.pin()
+        let catalog = pinned.catalog
+        let description = catalog.schema.entities[entity].relationships[relationship]
+        guard case .inverseColumn(let destination, let column) = description.storage,
+            let number = UInt32(exactly: owner),
+            let reference = catalog.reference(ofColumn: column, entity: destination),
+            // Else the table has the rows of others too.
+            catalog.references[reference].entity == destination
+        else { return false }
+        return try withWholeState { () throws(StoreError) in
+            let inverse = pinned.inverse(reference)
+            let count = inverse.count(of: number)
+            if count > most { return false }
+            if count == 0 { return true }
+            var numbers: [UInt32] = []
+            numbers.reserveCapacity(count)
+            inverse.sources(of: number, into: &numbers)
+            if description.keepsOrder {
+                numbers = try inOrder(numbers, entity: destination, column: column, pinned)
+            }
+            try RelatedRows(engine: self, pinned: pinned, room: room)
+                .run(numbers, entity: destination, body)
+            return true
+        }
+    }
+
+    @inline(never)
+    private func inOrder(
+        _ numbers: [UInt32], entity: Int, column: Int, _ pinned: PinnedState<EngineState>
+    ) throws(StoreError) -> [UInt32] {
+        let state = pinned.state
+        return try state.sorted(numbers, entity: entity, column: column) {
+            handle throws(StoreError) in
+            try block(state.blocks.entry(handle), in: state)
+        }
+    }
+}
