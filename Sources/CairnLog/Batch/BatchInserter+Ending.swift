@@ -162,7 +162,7 @@ extension BatchInserter {
         in scope: MissingScope, into missing: inout [UInt32], _ builder: borrowing CommitBuilder
     ) throws(StoreError) {
         let runner = try FetchRunner(
-            engine: builder.engine, state: scope.before, fetch: scope.fetch,
+            reader: builder.reader, state: scope.before, fetch: scope.fetch,
             writtenLSN: builder.writtenLSN)
         if let found = try runner.indexed() {
             for hit in found.hits where !touched.contains(hit.number) {

@@ -68,7 +68,7 @@ extension BatchInserter {
         for (destination, wanted) in targets.byEntity.sorted(by: { $0.key < $1.key }) {
             var start = 0
             while start < wanted.count {
-                let batch = builder.engine.batches.takeWhole(destination, builder.catalog)
+                let batch = builder.reader.batches.takeWhole(destination, builder.catalog)
                 var end = start
                 repeat {
                     for (column, value) in wanted[end].values.enumerated() where !value.isNull {
@@ -78,10 +78,10 @@ extension BatchInserter {
                     }
                     batch.rows += 1
                     end += 1
-                } while end < wanted.count && batch.rows < builder.engine.sizes.rowsPerBlock
-                    && batch.byteCount < builder.engine.sizes.bytesPerBlock
+                } while end < wanted.count && batch.rows < builder.tools.sizes.rowsPerBlock
+                    && batch.byteCount < builder.tools.sizes.bytesPerBlock
                 try make(Array(wanted[start..<end]), batch, destination, &builder)
-                builder.engine.batches.give(batch)
+                builder.reader.batches.give(batch)
                 start = end
             }
         }

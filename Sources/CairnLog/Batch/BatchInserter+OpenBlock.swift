@@ -8,7 +8,7 @@ extension BatchInserter {
         _ row: Int, _ number: UInt32, version: UInt32, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         // With rows of other batches they may be more than a block takes.
-        if room.staged.count >= builder.engine.sizes.rowsPerBlock { try close(&builder) }
+        if room.staged.count >= builder.tools.sizes.rowsPerBlock { try close(&builder) }
         if room.staged.isEmpty { handle = builder.openBlock(entity: entityIndex) }
         let slot = room.staged.count
         room.staged.append(UInt16(row))
@@ -20,7 +20,7 @@ extension BatchInserter {
 
     /// Takes the staged rows of a batch over, so that the block stays open; false if it is to be closed.
     mutating func gather(_ batch: ColumnBatch, _ builder: borrowing CommitBuilder) -> Bool {
-        let sizes = builder.engine.sizes
+        let sizes = builder.tools.sizes
         if room.staged.isEmpty { return true }
         guard room.staged.count * 2 <= sizes.rowsPerBlock, entity.references.isEmpty, links == nil,
             !isConcerned
@@ -29,7 +29,7 @@ extension BatchInserter {
         if let gathered {
             target = gathered
         } else {
-            target = builder.engine.batches.take(
+            target = builder.reader.batches.take(
                 batch.entity, orders: batch.columns.count - batch.entity.columns.count)
             gathered = target
         }
@@ -74,7 +74,7 @@ extension BatchInserter {
     /// Writes what is gathered, when no rows come any more.
     mutating func closeGathered(_ builder: inout CommitBuilder) throws(StoreError) {
         try close(&builder)
-        if let gathered { builder.engine.batches.give(gathered) }
+        if let gathered { builder.reader.batches.give(gathered) }
         gathered = nil
     }
 }

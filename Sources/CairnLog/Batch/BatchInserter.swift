@@ -111,7 +111,7 @@ struct BatchInserter: ~Copyable {
         self.restating = restating
         self.entityIndex = entity
         self.entity = catalog.entities[entity]
-        identity = builder.engine.identity
+        identity = builder.reader.identity
         let updates = ConflictRules.batchRowMeetsRow(policy) == .update
         self.updates = updates
         let merges = policy == .declared
@@ -187,7 +187,7 @@ struct BatchInserter: ~Copyable {
         while row < batch.rows {
             // A block takes as many rows as its budget of bytes allows. Derived texts are not in the batch yet.
             let end = batch.endOfBlock(
-                from: row, sizes: builder.engine.sizes, copied: room.derivedFrom)
+                from: row, sizes: builder.tools.sizes, copied: room.derivedFrom)
             self.batch = batch
             while row < end {
                 var last = min(row + BatchProbes.group, end)

@@ -550,7 +550,7 @@ extension BatchInserter {
             suspects.append((row, unique, number, room.key.hash(seed: builder.seed)))
         }
         if !isYoung { countUpdate(row, number) }
-        if let rows = pending.byEntity[concrete], rows.count >= builder.engine.sizes.rowsPerBlock {
+        if let rows = pending.byEntity[concrete], rows.count >= builder.tools.sizes.rowsPerBlock {
             pending.byEntity[concrete] = nil
             try builder.write(rows, entity: concrete)
         }

@@ -149,7 +149,7 @@ struct BatchProbes: ~Copyable {
         first = start
         let count = constraints.count
         if count == 0 { return }
-        if views.trim(to: builder.engine.cache.budget) { leaveRun() }
+        if views.trim(to: builder.reader.cache.budget) { leaveRun() }
         run = nil
         if expected != 0, end &- start == Self.group, try followAll(batch, open, &builder) {
             return
@@ -313,7 +313,7 @@ struct BatchProbes: ~Copyable {
         throws(StoreError)
     {
         first = run.row
-        if views.trim(to: builder.engine.cache.budget) {
+        if views.trim(to: builder.reader.cache.budget) {
             near = .none
             nearView = nil
         }

@@ -27,7 +27,7 @@ extension BatchUpdater {
         var failure: StoreError?
         func writeAll() {
             do throws(StoreError) {
-                try write(blocks, line, BlockRewriter(plan, runner, tests), runner, &builder)
+                try write(blocks, line, BlockRewriter(plan, runner, tests, tools.sizes), runner, &builder)
             } catch {
                 failure = error
             }
@@ -36,8 +36,8 @@ extension BatchUpdater {
         if blocks.count < Self.blocksWorthHelp {
             writeAll()
         } else {
-            engine.crew.together(writeAll) {
-                let rewriter = BlockRewriter(plan, runner, tests)
+            reader.crew.together(writeAll) {
+                let rewriter = BlockRewriter(plan, runner, tests, tools.sizes)
                 while let index = line.next() {
                     rewriter.make(blocks[index], into: line.place(of: index))
                     line.finish(index)

@@ -33,7 +33,8 @@ final class BatchUpdater {
     }
 
     let plan: BatchUpdatePlan
-    let engine: Engine
+    let reader: StoreReader
+    let tools: CommitTools
     private let identity: StoreIdentity
     let catalog: Catalog
     private let tree: Int
@@ -77,13 +78,14 @@ final class BatchUpdater {
         _ plan: BatchUpdatePlan, listsIDs: Bool, moment: Date, _ derivations: BatchDerivations?,
         _ builder: borrowing CommitBuilder
     ) {
-        engine = builder.engine
-        identity = builder.engine.identity
+        reader = builder.reader
+        tools = builder.tools
+        identity = builder.reader.identity
         // Who was folded into another meanwhile is meant as that.
         if builder.state.redirects == nil {
             self.plan = plan
         } else {
-            let (state, identity) = (builder.state, builder.engine.identity)
+            let (state, identity) = (builder.state, builder.reader.identity)
             self.plan = plan.replacingObjectIDs { state.redirected($0, identity) }
         }
         catalog = builder.catalog
@@ -91,7 +93,7 @@ final class BatchUpdater {
         before = builder.state
         writtenLSN = builder.writtenLSN
         objects = StoredObjects(
-            engine: builder.engine, state: builder.state, writtenLSN: builder.writtenLSN)
+            reader: builder.reader, state: builder.state, writtenLSN: builder.writtenLSN)
         self.moment = moment
         self.derivations = derivations
         changed = listsIDs ? [] : nil
@@ -104,7 +106,7 @@ final class BatchUpdater {
     func run(_ builder: inout CommitBuilder) throws(StoreError) {
         try checkTargets(builder)
         let runner = try FetchRunner(
-            engine: engine, state: before, fetch: plan.fetch, writtenLSN: writtenLSN)
+            reader: reader, state: before, fetch: plan.fetch, writtenLSN: writtenLSN)
         var order: [UInt32]?
         if plan.fetch.limit != nil || plan.fetch.offset > 0 {
             let hits = try runner.hits().hits
@@ -145,7 +147,7 @@ final class BatchUpdater {
     private func end(_ builder: inout CommitBuilder) throws(StoreError) {
         for target in targets.values.sorted(by: { $0.entity < $1.entity }) {
             try flush(target, &builder)
-            target.end(engine.batches)
+            target.end(reader.batches)
         }
         try throwRefused(
             .multiple, "several objects would get values that the model does not allow")
@@ -212,7 +214,7 @@ final class BatchUpdater {
 
     func target(of entity: Int) -> UpdateTarget {
         if let known = targets[entity] { return known }
-        let target = UpdateTarget(plan, entity: entity, catalog: catalog, batches: engine.batches)
+        let target = UpdateTarget(plan, entity: entity, catalog: catalog, batches: reader.batches)
         targets[entity] = target
         return target
     }
@@ -238,7 +240,7 @@ final class BatchUpdater {
         let entry = before.blocks.entry(first.handle)
         if fillsBlocks, rows.count == block.rows,
             target.keepsTogether(block, entry, catalog, changes: rows.count),
-            target.areSmall(block.rows, engine.sizes),
+            target.areSmall(block.rows, tools.sizes),
             try rewrite(target, block, view, first.handle, entry, &builder)
         {
             return
@@ -299,8 +301,8 @@ final class BatchUpdater {
         try made.take(block)
         guard
             try made.make(
-                block, target, target.values, catalog, engine.sizes,
-                &engine.memory.encoder.pointee)
+                block, target, target.values, catalog, tools.sizes,
+                &tools.memory.encoder.pointee)
         else { return false }
         if target.isWatched || changed != nil || !target.constraints.isEmpty
             || !target.references.isEmpty
@@ -364,7 +366,7 @@ final class BatchUpdater {
             target.numbers.append(number)
             target.versions.append(DirectoryCell.next(versions.number(slot)))
             batch.rows += 1
-            if batch.rows == engine.sizes.rowsPerBlock || batch.byteCount > ColumnBatch.largeSize {
+            if batch.rows == tools.sizes.rowsPerBlock || batch.byteCount > ColumnBatch.largeSize {
                 try flush(target, &builder)
             }
         }
@@ -375,7 +377,7 @@ final class BatchUpdater {
         let batch = target.gathered
         var start = 0
         while start < batch.rows {
-            let end = batch.endOfBlock(from: start, sizes: engine.sizes)
+            let end = batch.endOfBlock(from: start, sizes: tools.sizes)
             try builder.closeBlock(
                 builder.openBlock(entity: target.entity), entity: target.entity, batch: batch,
                 selection: (start..<end).map { UInt16(truncatingIfNeeded: $0) },

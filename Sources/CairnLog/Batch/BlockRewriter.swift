@@ -12,8 +12,9 @@ import CairnStore
 /// Makes blocks anew, one after the other.
 final class BlockRewriter {
     private let plan: BatchUpdatePlan
-    private let engine: Engine
+    private let reader: StoreReader
     private let runner: FetchRunner
+    private let sizes: StoreSizes
     private let tests: [ZoneTest]
     private var targets: [Int: UpdateTarget] = [:]
     /// The block that was made last. It goes when the next one is there, so that their memory is not given back and asked for
@@ -23,16 +24,17 @@ final class BlockRewriter {
     private let scratch = ScanScratch()
     private let rows = UnsafeMutablePointer<UInt16>.allocate(capacity: FormatLimits.maximumRows)
 
-    init(_ plan: BatchUpdatePlan, _ runner: FetchRunner, _ tests: [ZoneTest]) {
+    init(_ plan: BatchUpdatePlan, _ runner: FetchRunner, _ tests: [ZoneTest], _ sizes: StoreSizes) {
         self.plan = plan
-        engine = runner.engine
+        reader = runner.reader
         self.runner = runner
         self.tests = tests
+        self.sizes = sizes
     }
 
     deinit {
         rows.deallocate()
-        for target in targets.values { target.end(engine.batches) }
+        for target in targets.values { target.end(reader.batches) }
     }
 
     /// Makes a block anew as far as that can be done here.
@@ -64,7 +66,7 @@ final class BlockRewriter {
                 start: rows, count: try target.changes(view, slots, into: rows))
             result.unchangedCount = count - changed.count
             if changed.isEmpty { return .unchanged }
-            if target.areSmall(count, engine.sizes),
+            if target.areSmall(count, sizes),
                 target.keepsTogether(
                     cached, block.entry, runner.catalog, changes: changed.count)
             {
@@ -84,7 +86,7 @@ final class BlockRewriter {
                     return .selected
                 }
                 if try result.make(
-                    cached, target, values, runner.catalog, engine.sizes, &encoder)
+                    cached, target, values, runner.catalog, sizes, &encoder)
                 {
                     return .made
                 }
@@ -107,7 +109,7 @@ final class BlockRewriter {
     private func target(of entity: Int) -> UpdateTarget {
         if let known = targets[entity] { return known }
         let target = UpdateTarget(
-            plan, entity: entity, catalog: runner.catalog, batches: engine.batches)
+            plan, entity: entity, catalog: runner.catalog, batches: reader.batches)
         targets[entity] = target
         return target
     }

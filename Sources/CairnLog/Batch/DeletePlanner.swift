@@ -397,7 +397,7 @@ struct DeletePlanner {
             }
             pending[entity, default: []].append(
                 builder.replace(entity: entity, number: number, old: old, values: values))
-            if let rows = pending[entity], rows.count >= builder.engine.sizes.rowsPerBlock {
+            if let rows = pending[entity], rows.count >= builder.tools.sizes.rowsPerBlock {
                 pending[entity] = nil
                 try builder.write(rows, entity: entity)
             }

@@ -53,7 +53,7 @@ struct ListComparison {
 /// Compares one batch after the other.
 struct ListComparer: ~Copyable {
     private let comparison: ListComparison
-    private let engine: Engine
+    private let reader: StoreReader
     private let pinned: PinnedState<EngineState>
     private let state: EngineState
     private var views: BlockViews
@@ -84,10 +84,10 @@ struct ListComparer: ~Copyable {
     /// So many numbers are passed over where an object is looked for behind the one before.
     private static let mostGaps = 16
 
-    init(_ comparison: ListComparison, _ engine: Engine) throws(StoreError) {
+    init(_ comparison: ListComparison, _ reader: StoreReader) throws(StoreError) {
         self.comparison = comparison
-        self.engine = engine
-        pinned = try engine.pin()
+        self.reader = reader
+        pinned = try reader.pin()
         state = pinned.state
         views = BlockViews(columns: Array(0..<comparison.columns))
     }
@@ -106,7 +106,7 @@ struct ListComparer: ~Copyable {
         turn &+= 1
         if poor >= Self.mostPoor, turn & 7 != 0 { return }
         // It goes along the blocks, and needs those no more that it has left behind.
-        if views.trim(to: engine.cache.budget / 16) { loseView() }
+        if views.trim(to: reader.cache.budget / 16) { loseView() }
         // Where the batches before were nowhere, the first rows of this one get a try.
         misses = min(misses, Self.mostMisses)
         // What cannot be read is found out again, by who can say so.
@@ -278,7 +278,7 @@ struct ListComparer: ~Copyable {
             view = known
         } else {
             view = try views.add(
-                handle, try engine.block(entry, in: pinned),
+                handle, try reader.block(entry, in: pinned),
                 state.catalog.entities[comparison.entity], entity: comparison.entity)
         }
         near = handle

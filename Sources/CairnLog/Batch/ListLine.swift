@@ -56,7 +56,7 @@ final class ListLine {
         }
     }
 
-    private let engine: Engine
+    private let reader: StoreReader
     private let comparison: ListComparison
     private let contents = Monitor(Contents())
     /// Seconds that a helper waits for a batch.
@@ -65,17 +65,17 @@ final class ListLine {
     private static let blocksWorthHelp = 8
 
     /// Nil if helpers could do nothing about rows of an entity.
-    init?(_ entity: Int, of request: BatchInsertRequest, _ engine: Engine) {
+    init?(_ entity: Int, of request: BatchInsertRequest, _ reader: StoreReader) {
         // What becomes of each row is told when it is carried out.
-        guard engine.crew.helpers > 0, !request.reportsOutcomes else { return nil }
-        let (catalog, blocks) = engine.registry.read {
+        guard reader.crew.helpers > 0, !request.reportsOutcomes else { return nil }
+        let (catalog, blocks) = reader.registry.read {
             ($0.catalog, $0.blocks.count(ofEntity: entity, .full))
         }
         guard blocks >= Self.blocksWorthHelp,
             let comparison = ListComparison(
                 entity, catalog, policy: request.mergePolicy ?? .error, setOnly: request.setOnly)
         else { return nil }
-        self.engine = engine
+        self.reader = reader
         self.comparison = comparison
     }
 
@@ -118,7 +118,7 @@ final class ListLine {
             }
             end()
         }
-        engine.crew.together(work) { self.help(reading) }
+        reader.crew.together(work) { self.help(reading) }
         guard let outcome else { preconditionFailure("the body was called") }
         return try outcome.get()
     }
@@ -129,7 +129,7 @@ final class ListLine {
     // MARK: Helpers
 
     private func help(_ reading: SharedReading?) {
-        guard var comparer = try? ListComparer(comparison, engine) else { return }
+        guard var comparer = try? ListComparer(comparison, reader) else { return }
         while true {
             let (item, isOver) = contents.withLock { contents in
                 let item = contents.isOver ? nil : contents.next()

@@ -77,7 +77,7 @@ struct NewRowsWriter: ~Copyable {
                     builder.reserveKeys(group.positions.count, unique: unique)
                 }
             }
-            let batch = builder.engine.batches.take(catalog.description(of: group.entity))
+            let batch = builder.reader.batches.take(catalog.description(of: group.entity))
             var start = 0
             while start < group.positions.count {
                 guard source.fill(batch, group: index, from: start, all) else {
@@ -88,7 +88,7 @@ struct NewRowsWriter: ~Copyable {
                 start += batch.rows
                 batch.reset()
             }
-            builder.engine.batches.give(batch)
+            builder.reader.batches.give(batch)
         }
         return NewNumbers(numbers, versions: mergedVersions)
     }
@@ -180,7 +180,7 @@ struct NewRowsWriter: ~Copyable {
     ) throws(StoreError) {
         var row = 0
         while row < batch.rows {
-            let end = batch.endOfBlock(from: row, sizes: builder.engine.sizes)
+            let end = batch.endOfBlock(from: row, sizes: builder.tools.sizes)
             while row < end {
                 let last = min(row + BatchProbes.group, end)
                 try probes.look(batch, from: row, to: last, open: handle, &builder)

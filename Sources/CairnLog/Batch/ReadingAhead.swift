@@ -14,7 +14,7 @@ import Synchronization
 
 /// Parts of a state that will be asked for.
 struct ReadingAhead {
-    private let engine: Engine
+    private let reader: StoreReader
     private let state: EngineState
     private let blocks: [BlockEntry]
     /// By entity of the state: the columns that will be asked for.
@@ -36,24 +36,24 @@ struct ReadingAhead {
         }
         // What no match can be in is not read.
         self.init(
-            runner.engine, runner.state, runner.scanned().blocks.reversed().map(\.entry),
+            runner.reader, runner.state, runner.scanned().blocks.reversed().map(\.entry),
             columns, writtenLSN)
     }
 
     /// What a list asks for that may be about all objects of an entity and its descendants.
     init(comparing entity: Int, _ builder: borrowing CommitBuilder) {
         self.init(
-            comparing: entity, builder.state, builder.engine, writtenLSN: builder.writtenLSN)
+            comparing: entity, builder.state, builder.reader, writtenLSN: builder.writtenLSN)
     }
 
     /// The same of a state that is kept as long as this is used.
     ///
     /// - Parameter writtenLSN: where what is written for sure ends: of a state that is published that is all.
     init(
-        comparing entity: Int, _ state: EngineState, _ engine: Engine, writtenLSN: UInt64 = .max
+        comparing entity: Int, _ state: EngineState, _ reader: StoreReader, writtenLSN: UInt64 = .max
     ) {
         var blocks: [BlockEntry] = []
-        let family = engine.crew.helpers > 0 ? state.catalog.family(of: entity) : []
+        let family = reader.crew.helpers > 0 ? state.catalog.family(of: entity) : []
         for entity in family {
             var handle = state.blocks.first(ofEntity: entity)
             while handle != .none {
@@ -63,15 +63,15 @@ struct ReadingAhead {
             }
         }
         let columns = family.map { ($0, Array(state.catalog.entities[$0].columns.indices)) }
-        self.init(engine, state, blocks, columns, writtenLSN)
+        self.init(reader, state, blocks, columns, writtenLSN)
     }
 
     /// - Parameter writtenLSN: where what is written for sure ends.
     private init(
-        _ engine: Engine, _ state: EngineState, _ blocks: [BlockEntry], _ columns: [(Int, [Int])],
+        _ reader: StoreReader, _ state: EngineState, _ blocks: [BlockEntry], _ columns: [(Int, [Int])],
         _ writtenLSN: UInt64
     ) {
-        self.engine = engine
+        self.reader = reader
         self.state = state
         self.blocks = blocks.filter { !Self.mayBeUnwritten($0, state, writtenLSN) }
         self.columns = Dictionary(uniqueKeysWithValues: columns)
@@ -83,11 +83,11 @@ struct ReadingAhead {
 
     /// Whether a helper would be awake in time.
     var isWorthHelp: Bool {
-        engine.crew.helpers > 0 && blocks.count >= Self.blocksWorthHelp
+        reader.crew.helpers > 0 && blocks.count >= Self.blocksWorthHelp
     }
 
     /// The bytes that blocks may take in memory.
-    fileprivate var room: Int { engine.cache.budget / 2 }
+    fileprivate var room: Int { reader.cache.budget / 2 }
 
     private static func mayBeUnwritten(
         _ entry: BlockEntry, _ state: EngineState, _ writtenLSN: UInt64
@@ -110,7 +110,7 @@ struct ReadingAhead {
     }
 
     private func unpack(_ entry: BlockEntry) throws(StoreError) -> Int {
-        let block = try engine.block(entry, in: state)
+        let block = try reader.block(entry, in: state)
         _ = try block.numbers()
         let stored = state.catalog.entities[Int(entry.entity)]
         for column in columns[Int(entry.entity)] ?? [] {

@@ -73,14 +73,14 @@ extension BatchInserter {
             Int(builder.state.blocks.entry(now.handle).entity) == concrete
         else { return false }
         let block = try builder.block(of: entry)
-        let reader = RowReader(
+        let rowReader = RowReader(
             catalog: builder.catalog, identity: identity, entity: concrete)
-        let values = try reader.values(block, cell.slot)
+        let values = try rowReader.values(block, cell.slot)
         let derived = DerivedColumns(concrete, builder.catalog.schema)
         for column in values.indices
         where values[column] != now.values[column] && !derived.contains(column) {
             return false
         }
-        return try reader.orderKeys(block, cell.slot) == now.keys
+        return try rowReader.orderKeys(block, cell.slot) == now.keys
     }
 }

@@ -19,12 +19,13 @@ final class ValueFrames: ValueReading {
         var failure: StoreError?
     }
 
-    /// Keeps the files that the value is in, as long as it is not expired; nil if somebody else keeps them.
-    private let snapshot: LogSnapshot?
+    /// Throws when the files that the value is in are kept no more; it keeps them until then.
+    private let check: @Sendable () throws(StoreError) -> Void
     private let progress: Mutex<Progress>
 
-    init(_ snapshot: LogSnapshot?, _ pieces: ValuePieces) {
-        self.snapshot = snapshot
+    /// - Parameter check: called before each frame.
+    init(_ pieces: ValuePieces, check: @escaping @Sendable () throws(StoreError) -> Void = {}) {
+        self.check = check
         progress = Mutex(Progress(pieces: pieces))
     }
 
@@ -33,7 +34,7 @@ final class ValueFrames: ValueReading {
             if let failure = progress.failure { throw failure }
             if progress.payload == nil {
                 do throws(StoreError) {
-                    _ = try snapshot?.readable()
+                    try check()
                     progress.payload = try progress.pieces.next()
                 } catch {
                     progress.failure = error

@@ -59,8 +59,8 @@ package final class Catalog: Sendable {
     /// Whether the store has followed a change of its model: numbers do not follow from the model any more, and blocks of
     /// earlier versions may be of what is gone.
     package let isMigrated: Bool
-    /// What is planned of fetches by them. Catalogs that differ in their metadata alone share it.
-    let plans: PlanCache
+    /// Catalogs that differ in their metadata alone share it.
+    let family: CatalogFamily
 
     private let entityIndexes: [UInt32: Int]
     private let treeIndexes: [UInt32: Int]
@@ -191,7 +191,7 @@ package final class Catalog: Sendable {
         entities: [StoredEntity],
         uniques: [UniqueDefinition], references: [ReferenceDefinition],
         fetchIndexes: [FetchIndexDefinition] = [], metadata: StoredMetadata? = nil,
-        next: CatalogNumbers? = nil, isMigrated: Bool = false, plans: PlanCache = PlanCache()
+        next: CatalogNumbers? = nil, isMigrated: Bool = false, family: CatalogFamily = CatalogFamily()
     ) {
         self.schema = schema
         self.storedModel = storedModel ?? schema.model
@@ -204,7 +204,7 @@ package final class Catalog: Sendable {
         self.references = references
         self.fetchIndexes = fetchIndexes
         self.metadata = metadata
-        self.plans = plans
+        self.family = family
         self.next = next ?? CatalogNumbers(behind: entities, trees)
         self.isMigrated = isMigrated
         tracksHistory = metadata?.history?.isTracked ?? false
@@ -237,11 +237,11 @@ package final class Catalog: Sendable {
             schema: schema, storedModel: storedModel, version: version,
             place: place ?? self.place, trees: trees, entities: entities, uniques: uniques,
             references: references, fetchIndexes: fetchIndexes, metadata: metadata, next: next,
-            isMigrated: isMigrated, plans: plans)
+            isMigrated: isMigrated, family: family)
     }
 
     /// Whether both describe the same entities, columns and indexes, whatever the metadata are.
-    func describesSame(as other: Catalog) -> Bool { plans === other.plans }
+    func describesSame(as other: Catalog) -> Bool { family === other.family }
 
     /// The same catalog with other fetch indexes.
     func indexed(by fetchIndexes: [FetchIndexDefinition]) -> Catalog {

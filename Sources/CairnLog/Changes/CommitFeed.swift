@@ -20,10 +20,10 @@ struct CommitOrigin: Sendable {
 /// Who is told of the commits of an engine.
 final class CommitFeed: Sendable {
     private let board: ChangeBoard
-    private let engine = Mutex<WeakEngine?>(nil)
+    private let reader = Mutex<WeakReader?>(nil)
 
-    private struct WeakEngine: Sendable {
-        weak let engine: Engine?
+    private struct WeakReader: Sendable {
+        weak let reader: StoreReader?
     }
 
     init(_ registry: StateRegistry<EngineState>) {
@@ -31,7 +31,7 @@ final class CommitFeed: Sendable {
     }
 
     /// Says whose commits they are.
-    func begin(_ engine: Engine) { self.engine.withLock { $0 = WeakEngine(engine: engine) } }
+    func begin(_ reader: StoreReader) { self.reader.withLock { $0 = WeakReader(reader: reader) } }
 
     /// Has a closure told of every commit from now on.
     func observe(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation {
@@ -40,14 +40,14 @@ final class CommitFeed: Sendable {
 
     /// Notes what was published.
     func post(_ transition: StateTransition<EngineState>, _ origin: CommitOrigin) {
-        guard !origin.isSilent, let engine = engine.withLock({ $0?.engine }) else { return }
+        guard !origin.isSilent, let reader = reader.withLock({ $0?.reader }) else { return }
         board.post(
             ChangeSet(
-                identity: engine.identity,
+                identity: reader.identity,
                 commits: transition.before.state.commit + 1...transition.after.state.commit,
                 author: origin.author, contextName: origin.contextName,
                 isFromAnotherProcess: origin.isFromAnotherProcess,
-                source: StateDifference(transition, engine)))
+                source: StateDifference(transition, reader)))
     }
 
     /// Tells what waits, on a thread of its own.

@@ -20,18 +20,18 @@ import CairnStore
 /// Two states, to be compared.
 final class StateDifference: ChangeSource {
     private let transition: StateTransition<EngineState>
-    private let engine: Engine
+    private let reader: StoreReader
 
-    init(_ transition: StateTransition<EngineState>, _ engine: Engine) {
+    init(_ transition: StateTransition<EngineState>, _ reader: StoreReader) {
         self.transition = transition
-        self.engine = engine
+        self.reader = reader
     }
 
     func changes() throws(StoreError) -> StoreChanges {
         try withExtendedLifetime(transition) { () throws(StoreError) in
-            try engine.withWholeState { () throws(StoreError) in
+            try reader.withWholeState { () throws(StoreError) in
                 var comparison = StateComparison(
-                    engine: engine, old: transition.before.state, new: transition.after.state)
+                    reader: reader, old: transition.before.state, new: transition.after.state)
                 return try comparison.run()
             }
         }
@@ -40,7 +40,7 @@ final class StateDifference: ChangeSource {
 
 /// A comparison that is under way.
 private struct StateComparison {
-    let engine: Engine
+    let reader: StoreReader
     let old: EngineState
     let new: EngineState
     /// By entity of the catalog.
@@ -59,8 +59,8 @@ private struct StateComparison {
         let relationship: Int?
     }
 
-    init(engine: Engine, old: EngineState, new: EngineState) {
-        self.engine = engine
+    init(reader: StoreReader, old: EngineState, new: EngineState) {
+        self.reader = reader
         self.old = old
         self.new = new
         changes = new.catalog.entities.indices.map { EntityChanges(entity: $0) }
@@ -119,7 +119,7 @@ private struct StateComparison {
         for pair in pairs.sorted(by: { $0.bits < $1.bits }) {
             let entry = state.blocks.entry(pair.handle)
             let entity = state.catalog.entities[Int(entry.entity)]
-            let block = try engine.block(entry, in: state)
+            let block = try reader.block(entry, in: state)
             let schema = state.catalog.schema
             let pairs = schema.pairs[Int(entry.entity) - schema.entities.count]
             let relationships = [pairs.sourceRelationship, pairs.destinationRelationship]
@@ -289,7 +289,7 @@ private struct StateComparison {
             return known
         }
         let state = isOld ? old : new
-        let block = try engine.block(state.blocks.entry(cell.handle), in: state)
+        let block = try reader.block(state.blocks.entry(cell.handle), in: state)
         let rows = try OpenRows.Rows(block, state.catalog.entities[entity], only: openColumns)
         if isOld { oldRows.keep(rows, cell.handle) } else { newRows.keep(rows, cell.handle) }
         return rows

@@ -26,7 +26,7 @@ extension LogStore {
     /// - Complexity: O(size of the store).
     public func check(progress: ((Int, Int) -> Void)? = nil) throws(StoreError) -> StoreCheckReport
     {
-        let pin = try engine.pin()
+        let pin = engine.registry.pin()
         return withExtendedLifetime(pin) {
             var checker = StoreChecker(engine: engine, state: pin.state)
             var report = checker.run(progress: progress)
@@ -95,7 +95,7 @@ struct StoreChecker: ~Copyable {
         do throws(StoreError) {
             // Read from the file, not from the cache: what is checked is what is stored.
             let block = try CachedBlock.read(
-                entry.place, storeTag: engine.storeID.tag, largeValues: engine.largeValues
+                entry.place, storeTag: engine.storeID.tag, largeValues: engine.reader.largeValues
             ) { state.segment($0) }
             if block.base?.place ?? .none != entry.patched
                 || block.base?.borrowedBytes ?? 0 != Int(entry.borrowedBytes)
@@ -250,7 +250,7 @@ struct StoreChecker: ~Copyable {
             let entry = state.blocks.entry(cell.handle)
             let entity = state.catalog.entities[Int(entry.entity)]
             if try other.load(
-                try engine.block(entry, in: state), row: cell.slot, entity: entity,
+                try engine.reader.block(entry, in: state), row: cell.slot, entity: entity,
                 state.catalog.uniques[unique].form), other.equals(key)
             {
                 let definition = state.catalog.uniques[unique]

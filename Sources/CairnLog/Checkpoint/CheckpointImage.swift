@@ -51,16 +51,6 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         var rebuilt: EngineState?
     }
 
-    /// Parts that could not be read, as those who read states see it.
-    private struct Failures {
-        /// Why one of those is missing that are missing now.
-        var present: StoreError?
-        /// Why the last one was.
-        var last: StoreError?
-        /// How often a part was found missing.
-        var count = 0
-    }
-
     private let file: any File
     private let pool: PagePool
     private let rebuild: Rebuild
@@ -70,7 +60,6 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
     private let loading: LongLock<Loading>
     private let isStopped = Atomic(false)
     private let isAskedFor = Atomic(false)
-    private let failures = Mutex(Failures())
     // Set by whoever makes the image, before anybody else has it.
     private var parts: [Part] = []
     private var firstRecords: [Int] = []
@@ -124,26 +113,12 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
 
     // MARK: Loading
 
-    /// Why parts of the state are not there: neither the checkpoint nor the log could be read.
-    var failure: StoreError? { failures.withLock { $0.present } }
-
-    /// How often parts were found missing. Whoever reads states asks before and after.
-    var failureCount: Int { failures.withLock { $0.count } }
-
-    /// Throws if parts are missing, or were since `count` was asked for: they have been read as empty then, also if
-    /// they are there again.
-    func check(since count: Int) throws(StoreError) {
-        let error = failures.withLock { $0.present ?? ($0.count == count ? nil : $0.last) }
-        if let error { throw error }
-    }
-
-    /// Tries again to load what could not be read, as a disk may come to its senses.
-    func retry() {
+    override func retry() {
         loading.withLock { loading in
             // Until all are there nobody may believe it: what is missing is read as empty.
             for part in loading.failed.keys.sorted() { load(part, &loading) }
             let error = loading.failed.min { $0.key < $1.key }?.value
-            failures.withLock { $0.present = error }
+            setFailure(error)
         }
     }
 
@@ -190,11 +165,7 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
                 found = loading.rebuilt.map { copy(parts[index], of: $0, &pages) }
             } catch {
                 loading.failed[index] = error
-                failures.withLock { failures in
-                    if failures.present == nil { failures.present = error }
-                    failures.last = error
-                    failures.count += 1
-                }
+                note(error)
                 // Tried again in vain: what stands for the part is there already.
                 if !loading.isLoaded[index] {
                     found = empty(parts[index], firstRecords[index], &pages)

@@ -73,7 +73,7 @@ extension CommitBuilder {
                 index.partition(of: UInt32(truncatingIfNeeded: $0))
             }
             if let number = state.uniques[unique].remove(
-                grouped: deletion.leaving[unique], in: &pages, engine.crew)
+                grouped: deletion.leaving[unique], in: &pages, reader.crew)
             {
                 contradict("a unique index has no entry for a key of object \(number) (IX1)")
             }

@@ -9,7 +9,7 @@ extension CommitBuilder {
     /// What gathers the changes: that of a commit before, if it has one to spare.
     private mutating func writer() -> FetchIndexWriter {
         if let fetchIndexWriter { return fetchIndexWriter }
-        var writer = engine.memory.fetchIndexWriter.pointee.take()
+        var writer = tools.memory.fetchIndexWriter.pointee.take()
         if writer?.fits(catalog, seed: seed) != true { writer = nil }
         let found = writer ?? FetchIndexWriter(catalog, seed: seed)
         fetchIndexWriter = found
@@ -23,7 +23,7 @@ extension CommitBuilder {
         // It is empty: also if the commit fails yet, the next one may have it.
         writer.toldDeaths = 0
         fetchIndexWriter = nil
-        engine.memory.fetchIndexWriter.pointee = writer
+        tools.memory.fetchIndexWriter.pointee = writer
     }
 
     /// Notes the rows of a block that is about to be written: then the batch has references instead of large values.
@@ -35,7 +35,7 @@ extension CommitBuilder {
         if log.hasValues, writer.hasReferences(batch, selection, entity: entity) {
             try log.flush()
         }
-        try writer.add(batch, selection, numbers, entity: entity, engine.largeValues)
+        try writer.add(batch, selection, numbers, entity: entity, reader.largeValues)
     }
 
     /// Brings the fetch indexes in step with the rows that were born and have died so far. Rows that moved are no such ones.

@@ -39,7 +39,7 @@ extension CommitBuilder {
         }
         state.redirects = RedirectTable.adding(entries, to: state.redirects)
         // Before anybody can see it.
-        engine.mayRedirect.store(true, ordering: .relaxed)
+        tools.mayRedirect.store(true, ordering: .relaxed)
         redirected += redirections.filter { $0.target != 0 }
         hasChanges = true
     }

@@ -100,7 +100,7 @@ extension CommitBuilder {
     /// Writes rows of one entity as blocks. Indexes are the caller's business.
     mutating func write(_ rows: [PendingRows.Row], entity: Int) throws(StoreError) {
         guard !rows.isEmpty else { return }
-        let batch = engine.batches.takeWhole(entity, catalog)
+        let batch = reader.batches.takeWhole(entity, catalog)
         var selection: [UInt16] = []
         var numbers: [UInt32] = []
         var versions: [UInt32] = []
@@ -128,14 +128,14 @@ extension CommitBuilder {
             numbers.append(row.number)
             versions.append(row.version)
             batch.rows += 1
-            if batch.rows == engine.sizes.rowsPerBlock
-                || batch.byteCount > engine.sizes.bytesPerBlock
+            if batch.rows == tools.sizes.rowsPerBlock
+                || batch.byteCount > tools.sizes.bytesPerBlock
             {
                 try writeBlock(batch, entity, &selection, &numbers, &versions)
             }
         }
         if batch.rows > 0 { try writeBlock(batch, entity, &selection, &numbers, &versions) }
-        engine.batches.give(batch)
+        reader.batches.give(batch)
     }
 
     @inline(never)

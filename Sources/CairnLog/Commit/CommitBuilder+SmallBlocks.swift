@@ -14,20 +14,20 @@ extension CommitBuilder {
     }
 
     private mutating func mergeIfMany(_ level: BlockLevel, entity: Int) throws(StoreError) {
-        if state.blocks.count(ofEntity: entity, level) >= engine.sizes.mergedBlocks {
+        if state.blocks.count(ofEntity: entity, level) >= tools.sizes.mergedBlocks {
             try merge(level, entity: entity)
         }
     }
 
     private mutating func merge(_ level: BlockLevel, entity: Int) throws(StoreError) {
         let handles = state.blocks.blocks(ofEntity: entity, level)
-        let known = engine.memory.smallRows.pointee[entity, level]
+        let known = tools.memory.smallRows.pointee[entity, level]
         if level == .tiny, let known, let blocks = known.pointee.find(handles, in: state.blocks) {
             try merge(blocks, known, level, entity: entity)
         } else {
             try merge(handles, known, level, entity: entity)
         }
-        engine.memory.smallRows.pointee.forget(entity, level)
+        tools.memory.smallRows.pointee.forget(entity, level)
     }
 
     /// Merges blocks whose rows are known.
@@ -44,7 +44,7 @@ extension CommitBuilder {
                 rows.add(
                     row, number: known.pointee.number(row), version: known.pointee.version(row),
                     length: block.rowLength)
-                if rows.isEnough(engine.sizes) {
+                if rows.isEnough(tools.sizes) {
                     try move(&rows, batch, entity, isFull: true)
                 }
             }
@@ -59,7 +59,7 @@ extension CommitBuilder {
         entity: Int
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
-        let batch = engine.batches.takeWhole(entity, catalog)
+        let batch = reader.batches.takeWhole(entity, catalog)
         var rows = MovedRows(level)
         let known = known.flatMap { $0.pointee.batch.entity === batch.entity ? $0 : nil }
         var cells: [DecodedColumn?] = []
@@ -99,7 +99,7 @@ extension CommitBuilder {
             kill(handle, entry)
         }
         try move(&rows, batch, entity, isFull: false)
-        engine.batches.give(batch)
+        reader.batches.give(batch)
     }
 
     /// Counts a row that was added to a batch, and writes the rows there if a block takes no more.
@@ -108,7 +108,7 @@ extension CommitBuilder {
         _ rows: inout MovedRows, _ batch: ColumnBatch, _ entity: Int
     ) throws(StoreError) {
         batch.rows += 1
-        guard rows.isEnough(engine.sizes) || batch.byteCount > ColumnBatch.largeSize else { return }
+        guard rows.isEnough(tools.sizes) || batch.byteCount > ColumnBatch.largeSize else { return }
         try move(&rows, batch, entity, isFull: true)
         batch.reset()
     }

@@ -81,10 +81,10 @@ extension CommitBuilder {
     private func take(
         _ value: Value, _ column: Int, _ id: ObjectID, _ entity: Int, _ staged: StagedUse
     ) {
-        guard let part = StagedValue.find(value)?.bytes as? StagedPart, part.engine === engine,
+        guard let part = StagedValue.find(value)?.bytes as? StagedPart, part.staging === tools.staging,
             let number = id.number, !id.isTemporary,
             part.owner == owner(entity: entity, column: column, number: number),
-            engine.staging.isWaiting(part.segment.number, part.start)
+            tools.staging.isWaiting(part.segment.number, part.start)
         else { return }
         staged.adopted[ObjectIdentifier(part)] = part
     }

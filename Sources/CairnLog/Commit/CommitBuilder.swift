@@ -13,7 +13,8 @@ import CairnStore
 
 /// A commit while it is made.
 struct CommitBuilder: ~Copyable {
-    let engine: Engine
+    let reader: StoreReader
+    let tools: CommitTools
     /// How the store names its objects by the catalog of the commit.
     var identity: StoreIdentity
     var state: EngineState
@@ -51,13 +52,14 @@ struct CommitBuilder: ~Copyable {
 
     /// - Parameter held: where the state is to be in the end, and whose memory it is made in.
     init(
-        engine: Engine, held: HeldState<EngineState>, pages: consuming PageTransaction,
-        log: consuming LogWriter, writtenLSN: UInt64
+        reader: StoreReader, tools: CommitTools, held: HeldState<EngineState>,
+        pages: consuming PageTransaction, log: consuming LogWriter, writtenLSN: UInt64
     ) {
         let number = log.commit
         self.writtenLSN = writtenLSN
-        self.engine = engine
-        identity = engine.identity
+        self.reader = reader
+        self.tools = tools
+        identity = reader.identity
         state = EngineState(placeholderWith: held.state.catalog)
         self.pages = pages
         self.log = log
@@ -86,24 +88,24 @@ struct CommitBuilder: ~Copyable {
         let lsn = log.segment.baseLSN + UInt64(place.byteOffset)
         guard place.segment == log.segment.number, lsn >= writtenLSN else {
             return isPassing
-                ? try engine.passingBlock(entry, in: state) : try engine.block(entry, in: state)
+                ? try reader.passingBlock(entry, in: state) : try reader.block(entry, in: state)
         }
         if let known = youngBlocks[place] { return known }
         let block: CachedBlock
         if lsn >= log.firstLSN {
             if log.hasValues { try log.flush() }
             block = try CachedBlock(
-                try log.rows(at: place), place: place, largeValues: engine.largeValues
+                try log.rows(at: place), place: place, largeValues: reader.largeValues
             ) { base throws(StoreError) in
                 base.segment == log.segment.number
                     && log.segment.baseLSN + UInt64(base.byteOffset) >= log.firstLSN
-                    ? try log.rows(at: base).payload : try engine.basePayload(base, in: state)
+                    ? try log.rows(at: base).payload : try reader.basePayload(base, in: state)
             }
         } else {
-            block = try engine.unwrittenBlock(place, in: state)
+            block = try reader.unwrittenBlock(place, in: state)
         }
         // They are beside what the cache has, so that half of its room is enough for them. One stays in any case.
-        if youngBytes + block.cost > engine.cache.budget / 2 {
+        if youngBytes + block.cost > reader.cache.budget / 2 {
             youngBlocks.removeAll(keepingCapacity: true)
             youngBytes = 0
         }
@@ -124,11 +126,11 @@ struct CommitBuilder: ~Copyable {
         guard !cell.isEmpty else { return nil }
         let concrete = Int(state.blocks.entry(cell.handle).entity)
         let block = try block(cell.handle)
-        let reader = RowReader(catalog: catalog, identity: identity, entity: concrete)
+        let rowReader = RowReader(catalog: catalog, identity: identity, entity: concrete)
         return StoredRow(
             handle: cell.handle, slot: cell.slot, version: cell.version,
-            values: try reader.values(block, cell.slot),
-            keys: try reader.orderKeys(block, cell.slot))
+            values: try rowReader.values(block, cell.slot),
+            keys: try rowReader.orderKeys(block, cell.slot))
     }
 
     /// Whether this commit has written a block: then its rows have their new versions already. Mutating, as a call that only
@@ -349,14 +351,14 @@ struct CommitBuilder: ~Copyable {
         if catalog.hasFetchIndexes, !isMoved, !catalog.fetchIndexesOfEntity[entity].isEmpty {
             try noteBirths(batch, selection, numbers, entity: entity)
         }
-        let written = try engine.memory.encoder.pointee.write(
+        let written = try tools.memory.encoder.pointee.write(
             batch, entity: stored, treeID: catalog.trees[stored.tree].id,
             schemaVersion: catalog.version, selection: selection,
-            numbers: numbers, versions: versions, isMoved: isMoved, sizes: engine.sizes, to: &log)
+            numbers: numbers, versions: versions, isMoved: isMoved, sizes: tools.sizes, to: &log)
         if isMoved { mergedBytes += written.length }
         let level =
             isFull
-            ? .full : engine.sizes.level(rows: selection.count, rawLength: written.rawLength)
+            ? .full : tools.sizes.level(rows: selection.count, rawLength: written.rawLength)
         state.blocks.fill(
             handle, place: written.place, rows: selection.count, level: level, commit: log.commit,
             schemaVersion: catalog.version, length: written.length,
@@ -364,7 +366,7 @@ struct CommitBuilder: ~Copyable {
         if level != .full { noteSmallBlock(of: entity) }
         if let fetchIndexWriter, fetchIndexWriter.isLarge { try settleFetchIndexes() }
         if isMoved ? level == .partial && keepsRows : level == .tiny {
-            engine.memory.smallRows.pointee.add(
+            tools.memory.smallRows.pointee.add(
                 handle, written, entity: entity, orders: stored.orders.count, level, of: batch,
                 selection, numbers, versions)
         }
@@ -413,7 +415,7 @@ struct CommitBuilder: ~Copyable {
             firstLSN: log.firstLSN, frameCount: UInt32(log.frameCount), time: time,
             inserted: UInt64(insertedCount), updated: UInt64(updatedCount),
             deleted: UInt64(deletedCount), author: author ?? "", context: contextName ?? "")
-        swap(&payload.counters, &engine.memory.counters.pointee)
+        swap(&payload.counters, &tools.memory.counters.pointee)
         payload.counters.removeAll(keepingCapacity: true)
         for index in catalog.treesInOrder {
             payload.counters.append(
@@ -423,7 +425,7 @@ struct CommitBuilder: ~Copyable {
         }
         state.commitOffset = log.end.offset
         try log.append(.commit) { writer throws(StoreError) in payload.encode(to: &writer) }
-        swap(&payload.counters, &engine.memory.counters.pointee)
+        swap(&payload.counters, &tools.memory.counters.pointee)
         if log.hasWritten || log.hasValues { try log.flush() }
         state.commit = log.commit
         state.end = log.end
@@ -450,8 +452,8 @@ struct CommitBuilder: ~Copyable {
         smallBlockEntity = -1
         otherSmallBlockEntities = []
         try tellDeaths()
-        engine.memory.smallRows.pointee.forget()
-        engine.memory.fetchIndexWriter.pointee = nil
+        tools.memory.smallRows.pointee.forget()
+        tools.memory.fetchIndexWriter.pointee = nil
     }
 
     /// Ends the life of all rows of an entity that goes, and of their blocks. Indexes are the caller's business.
@@ -476,7 +478,7 @@ struct CommitBuilder: ~Copyable {
     /// next one.
     consuming func take(into held: HeldState<EngineState>) -> SealedPages {
         held.exchange(&state, epoch: log.commit)
-        engine.memory.keep(log.takeBuffer())
+        tools.memory.keep(log.takeBuffer())
         return pages.seal()
     }
 

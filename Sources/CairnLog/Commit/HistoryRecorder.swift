@@ -40,15 +40,15 @@ extension CommitBuilder {
         var writer = ChangesWriter(
             ChangesPayload.Head(
                 commit: number, time: time,
-                process: engine.historyProcess?.number ?? HistoryRecorder.process,
+                process: tools.historyProcess?.number ?? HistoryRecorder.process,
                 author: author ?? "", context: contextName ?? "",
-                program: engine.historyProcess?.program ?? HistoryRecorder.program))
+                program: tools.historyProcess?.program ?? HistoryRecorder.program))
         let start = log.end.offset
         try recorder.write(to: &writer, &self)
         try writer.write(isLast: true, &self)
         let frame = HistoryFrame(place: writer.place, length: log.end.offset - start)
         // Whoever commits is asked for this first.
-        engine.recordedHistory.withLock { $0 = (number, time) }
+        tools.recordedHistory.withLock { $0 = (number, time) }
         guard state.history.set(number, frame, in: &pages) else {
             throw StoreError(
                 .invalidRequest,

@@ -7,7 +7,8 @@ import CairnStore
 
 /// The frames of a value, and whose they are.
 final class StagedPart: StagedBytes {
-    let engine: Engine
+    let storeID: StoreID
+    let staging: StagingArea
     let segment: Segment
     /// Where its frames are, with the chain values.
     let start: LogEnd
@@ -17,10 +18,11 @@ final class StagedPart: StagedBytes {
     let owner: LargeValueReader.Owner
 
     init(
-        _ engine: Engine, _ segment: Segment, start: LogEnd, end: LogEnd,
+        of storeID: StoreID, in staging: StagingArea, _ segment: Segment, start: LogEnd, end: LogEnd,
         reference: ValueReference, owner: LargeValueReader.Owner
     ) {
-        self.engine = engine
+        self.storeID = storeID
+        self.staging = staging
         self.segment = segment
         self.start = start
         self.end = end
@@ -30,11 +32,10 @@ final class StagedPart: StagedBytes {
 
     func reading() -> any ValueReading {
         ValueFrames(
-            nil,
-            ValuePieces(reference, in: segment, storeTag: engine.storeID.tag, owner: owner))
+            ValuePieces(reference, in: segment, storeTag: storeID.tag, owner: owner))
     }
 
     func release() {
-        if engine.staging.release(segment.number, start) { engine.scheduleStagingTrim() }
+        staging.release(segment.number, start)
     }
 }

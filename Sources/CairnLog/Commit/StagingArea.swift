@@ -56,6 +56,7 @@ final class StagingArea: Sendable {
     }
 
     private let grounds = Mutex<[UInt32: Ground]>([:])
+    private let released = Mutex<(@Sendable () -> Void)?>(nil)
     /// Whether what waits when the store is closed may be saved to a copy of it: its bytes must stay.
     let isKept = Atomic(false)
     /// The bytes that commits have adopted, behind the checkpoint that the store was opened with: the log grows by none of
@@ -124,9 +125,12 @@ final class StagingArea: Sendable {
         }
     }
 
-    /// Nobody will save a value any more. Whether there is space to be given back.
-    func release(_ number: UInt32, _ start: LogEnd) -> Bool {
-        grounds.withLock { grounds in
+    /// Has a closure called when there is space to be given back.
+    func onRelease(_ body: @escaping @Sendable () -> Void) { released.withLock { $0 = body } }
+
+    /// Nobody will save a value any more.
+    func release(_ number: UInt32, _ start: LogEnd) {
+        let leavesSpace = grounds.withLock { grounds in
             guard let end = grounds[number]?.end,
                 let index = grounds[number]?.waiting.firstIndex(where: { $0.start == start })
             else { return false }
@@ -134,6 +138,7 @@ final class StagingArea: Sendable {
             grounds[number]?.shrink()
             return grounds[number]?.end != end
         }
+        if leavesSpace { released.withLock { $0 }?() }
     }
 
     // MARK: Space

@@ -142,7 +142,7 @@ final class CompactionRun: @unchecked Sendable {
     private func move(_ handle: BlockHandle) throws(StoreError) {
         let entry = pin.state.blocks.entry(handle)
         if isGone(handle, entry) { return }
-        let block = try engine.passingBlock(entry, in: pin.state)
+        let block = try engine.reader.passingBlock(entry, in: pin.state)
         try writer.move(
             block, (0..<block.rows).filter { entry.isLive($0) }, entity: Int(entry.entity))
     }
@@ -187,7 +187,7 @@ final class CompactionRun: @unchecked Sendable {
             if entry.lies(in: victims) { hasFoundReferrers = true }
             return
         }
-        let block = try engine.passingBlock(entry, in: pin.state)
+        let block = try engine.reader.passingBlock(entry, in: pin.state)
         var slots: Set<Int> = []
         if entry.lies(in: victims) {
             slots = Set((0..<block.rows).filter { entry.isLive($0) })

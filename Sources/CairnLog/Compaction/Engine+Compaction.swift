@@ -1,12 +1,8 @@
-// When compaction runs, and what becomes of the segments that it retired.
+// When compaction runs.
 //
 // In the background: from time to time, by volume of the log, the dead space is measured, and once more when nobody has
 // written for a moment; when it pays (`CompactionChoice`), a run is begun, a part at a time, at a bounded rate. The newest
 // segment is closed for it when enough of that is dead. Asked for, it goes on until nothing is left that is worth moving.
-//
-// A retired segment's file is removed when the commit that retired it is durable, no state of this process needs it,
-// and no checkpoint on the disk does. Snapshots that together keep too much of them are given up, the oldest first.
-//                                                                                                        FS2, ST3
 //
 // Threads: any; one run at a time.
 
@@ -15,7 +11,23 @@ import CairnFormat
 import CairnStore
 import Synchronization
 
+/// Gives the space of what is dead back.
+final class CompactionDuty: EngineDuty {
+    /// What is known of the dead space.
+    let progress: Mutex<CompactionProgress>
+    /// The compaction that is under way.
+    let run = LongLock<CompactionRun?>(nil)
+
+    init(logEnd: UInt64, floor: UInt64) {
+        progress = Mutex(CompactionProgress(logEnd: logEnd, floor: floor))
+    }
+
+    func look(_ engine: Engine) { engine.scheduleCompaction() }
+}
+
 extension Engine {
+    var compaction: CompactionDuty { duty() }
+
     /// The gain of a segment from which on it is compacted when that is asked for.
     private static let askedDeadSegment = 0.1
 
@@ -24,7 +36,7 @@ extension Engine {
     /// Lets the dead space be looked at if enough was written since the last time, now or when writers pause.
     func scheduleCompaction() {
         let written = volume(at: queue.progress.written)
-        let (isDue, waits) = compaction.withLock { compaction in
+        let (isDue, waits) = compaction.progress.withLock { compaction in
             guard !compaction.isScheduled, compaction.failure == nil,
                 written - min(written, compaction.measuredLSN) >= sizes.compactionFloor
             else { return (false, compaction.awaitPause(logEnd: written)) }
@@ -41,7 +53,7 @@ extension Engine {
         housekeeper.schedule(after: sizes.idleSeconds) { [weak self] in
             guard let self else { return }
             let written = self.volume(at: self.queue.progress.written)
-            switch self.compaction.withLock({ $0.endPause(logEnd: written) }) {
+            switch self.compaction.progress.withLock({ $0.endPause(logEnd: written) }) {
             case .isDropped: return
             case .waitsOn: self.scheduleLook()
             case .begins: self.compactInBackground()
@@ -49,27 +61,11 @@ extension Engine {
         }
     }
 
-    /// Lets files be removed that a state needed which nobody reads any more.
-    func scheduleSweep() {
-        let isDue = compaction.withLock { compaction in
-            guard !compaction.isSweepScheduled, !compaction.retired.isEmpty else { return false }
-            compaction.isSweepScheduled = true
-            return true
-        }
-        guard isDue else { return }
-        // States come and go: once a second is enough.
-        housekeeper.schedule(after: 1) { [weak self] in
-            guard let self else { return }
-            self.compaction.withLock { $0.isSweepScheduled = false }
-            self.sweepRetired()
-        }
-    }
-
     /// Does one step, and lets the next one be done when the rate allows it.
     private func compactInBackground() {
         do throws(StoreError) {
             // Whoever has asked for it does it all. Waiting here would keep the store from being closed.
-            let done = try compactor.withLockIfAvailable { run throws(StoreError) in
+            let done = try compaction.run.withLockIfAvailable { run throws(StoreError) in
                 try step(&run)
             }
             if let done, done.goesOn {
@@ -84,11 +80,11 @@ extension Engine {
                 releaseRetired()
             } else {
                 let written = volume(at: queue.progress.written)
-                compaction.withLock { $0.lookedLSN = written }
+                compaction.progress.withLock { $0.lookedLSN = written }
             }
         } catch {
             let written = volume(at: queue.progress.written)
-            compaction.withLock { compaction in
+            compaction.progress.withLock { compaction in
                 // What is damaged stays so. Anything else may have passed when there is more to give back.
                 if error.code == .damaged { compaction.failure = error }
                 compaction.measuredLSN = written
@@ -97,7 +93,7 @@ extension Engine {
             releaseRetired()
         }
         let written = volume(at: queue.progress.written)
-        let waits = compaction.withLock { compaction in
+        let waits = compaction.progress.withLock { compaction in
             compaction.isScheduled = false
             compaction.isIdle = false
             // Those who have written meanwhile may not come back.
@@ -117,10 +113,10 @@ extension Engine {
             switch try current.step() {
             case .moved(let bytes): return (bytes, true)
             case .finished:
-                compaction.withLock { $0.releasePromised() }
+                compaction.progress.withLock { $0.releasePromised() }
                 finish(&run)
                 // Nobody has to write so that the rest is done as well.
-                return (0, compaction.withLock { $0.isIdle && $0.leavesMore })
+                return (0, compaction.progress.withLock { $0.isIdle && $0.leavesMore })
             case .abandoned:
                 finish(&run)
                 return (0, false)
@@ -138,26 +134,18 @@ extension Engine {
         giveBackReleased()
     }
 
-    /// Removes what was retired and is not kept for past states, and replaces a checkpoint that needs it.
-    func giveBackReleased() {
-        let lsn = checkpoint.withLock { $0.lsn }
-        let isNeeded = unheldRetired.contains { $0.lsn > lsn }
-        if isNeeded, sizes.checkpointBytes != .max { try? takeCheckpoint() }
-        sweepRetired()
-    }
-
     /// Measures, and begins a run if it is worth it.
     private func beginRun() throws(StoreError) -> CompactionRun? {
         let pin = registry.pin()
         let state = pin.state
         let written = volume(at: state.end.lsn)
-        let isIdle = compaction.withLock { compaction in
+        let isIdle = compaction.progress.withLock { compaction in
             compaction.measuredLSN = written
             if compaction.isIdle { compaction.lookedLSN = written }
             return compaction.isIdle
         }
         let uses = unstaged(try SegmentUse.measure(state, self))
-        let allowance = compaction.withLock { compaction in
+        let allowance = compaction.progress.withLock { compaction in
             compaction.allowance.add(
                 logEnd: written, dead: uses.reduce(0) { $0 + $1.deadBytes })
             // Measuring reads blocks that refer to large values, so a large store must have changed more.
@@ -170,10 +158,10 @@ extension Engine {
         let idle = CompactionChoice.whenIdle(uses, newest: newest, allowance: allowance, sizes)
         if let idle, !isIdle, !idle.victims.isSubset(of: urgent?.victims ?? []) {
             // Worth it as soon as nobody writes, however little the log grows by then.
-            compaction.withLock { $0.lookedLSN = 0 }
+            compaction.progress.withLock { $0.lookedLSN = 0 }
         }
         guard let choice = urgent ?? (isIdle ? idle : nil) else { return nil }
-        compaction.withLock {
+        compaction.progress.withLock {
             $0.leavesMore = choice.leavesMore
             $0.promisedBytes = choice.deadBytes
         }
@@ -182,7 +170,7 @@ extension Engine {
             image?.loadAll()
             try rollSegment(ifNewest: newest)
         }
-        guard staging.give(choice.victims) else { return nil }
+        guard tools.staging.give(choice.victims) else { return nil }
         return try CompactionRun(self, victims: choice.victims)
     }
 
@@ -190,7 +178,7 @@ extension Engine {
         guard let ended = run else { return }
         run = nil
         ended.end()
-        compaction.withLock {
+        compaction.progress.withLock {
             $0.promisedBytes = 0
             $0.writtenBytes += ended.writtenBytes
             if !isAsked { $0.allowance.spend(ended.writtenBytes) }
@@ -204,14 +192,14 @@ extension Engine {
         if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
         // A run that is under way waits for the turn.
         try checkReentry()
-        if compactor.isHeldByThisThread {
+        if compaction.run.isHeldByThisThread {
             throw StoreError(
                 .invalidRequest,
                 "compact() is called from its own progress closure, where it would wait for itself")
         }
         var result = CompactionResult()
         result.bytesBefore = segmentBytes
-        try compactor.withLock { run throws(StoreError) in
+        try compaction.run.withLock { run throws(StoreError) in
             // What the background has begun is finished first.
             try complete(&run, &result, progress)
             try rollIfWorthIt()
@@ -226,9 +214,9 @@ extension Engine {
                         && $0.deadBytes >= sizes.askedCompactionFloor)
                         || (small.count > 1 && $0.bytes < sizes.segmentBytes / 8)
                 }
-                guard let choice = CompactionChoice(victims, sizes), staging.give(choice.victims)
+                guard let choice = CompactionChoice(victims, sizes), tools.staging.give(choice.victims)
                 else { break }
-                compaction.withLock { $0.promisedBytes = choice.deadBytes }
+                compaction.progress.withLock { $0.promisedBytes = choice.deadBytes }
                 run = try CompactionRun(self, victims: choice.victims)
                 try complete(&run, &result, progress)
             }
@@ -255,7 +243,7 @@ extension Engine {
                 switch step {
                 case .moved: continue
                 case .finished:
-                    compaction.withLock { $0.releasePromised() }
+                    compaction.progress.withLock { $0.releasePromised() }
                     result.retiredSegments += current.victims.count
                 case .abandoned: break
                 }
@@ -271,7 +259,7 @@ extension Engine {
 
     /// The segments in which no value waits for a save.
     private func unstaged(_ uses: [SegmentUse]) -> [SegmentUse] {
-        uses.filter { !staging.isInUse($0.segment.number) }
+        uses.filter { !tools.staging.isInUse($0.segment.number) }
     }
 
     /// The segments that take no more commits. The mark is above them.
@@ -306,92 +294,16 @@ extension Engine {
     /// Notes what a commit retired.
     func noteRetired(_ segments: [Segment], commit: UInt64, side: UInt32, carriedBytes: UInt64) {
         let state = registry.published()
-        compaction.withLock { compaction in
-            for segment in segments {
-                compaction.carriedBytes[segment.number] = nil
-                compaction.retired.append(
-                    RetiredSegment(
-                        number: segment.number, begun: segment.header.commit, commit: commit,
-                        lsn: state.end.lsn,
-                        bytes: (try? segment.file.size()) ?? 0))
-            }
+        compaction.progress.withLock { compaction in
+            for segment in segments { compaction.carriedBytes[segment.number] = nil }
             compaction.carriedBytes[side] = carriedBytes
-            registry.tellsOfReleases = true
         }
-    }
-
-    /// Snapshots, the oldest first, with the bytes of retired segments that each keeps from being removed.
-    var pinnedSpace: [(snapshot: SnapshotPin, bytes: UInt64)] {
-        let all = snapshots.all
-            .filter(\.isHeld).sorted { $0.commit < $1.commit }
-        let retired = unheldRetired
-        return all.map { snapshot in
-            let kept = retired.filter { $0.isNeeded(by: snapshot.commit) }
-            return (snapshot, kept.reduce(0) { $0 + $1.bytes })
-        }
-    }
-
-    /// Retired segments but for those that are kept for past states, whoever has snapshots.
-    var unheldRetired: [RetiredSegment] {
-        let held = heldSegments
-        return compaction.withLock { $0.retired.filter { !held.contains($0.number) } }
-    }
-
-    /// Gives the oldest snapshots up while together they keep more than the limit.
-    private func expireSnapshots() {
-        var snapshots = pinnedSpace.filter { $0.bytes > 0 }[...]
-        let retired = unheldRetired
-        while let oldest = snapshots.first {
-            let kept = retired.reduce(0) { sum, segment in
-                snapshots.contains { segment.isNeeded(by: $0.snapshot.commit) }
-                    ? sum + segment.bytes : sum
-            }
-            guard kept > snapshotLimit else { return }
-            _ = oldest.snapshot.expire(.init(keptBytes: oldest.bytes, limit: snapshotLimit))
-            snapshots.removeFirst()
-        }
-    }
-
-    /// Removes the files of retired segments that nobody needs.
-    ///
-    /// - Parameter isClosing: that what is still read is read through files that are open.
-    func sweepRetired(isClosing: Bool = false) {
-        if isReadOnly { return }
-        settleReleases()
-        if !isClosing { expireSnapshots() }
-        try? inFolder { () throws(StoreError) in removeRetired(isClosing: isClosing) }
-    }
-
-    private func removeRetired(isClosing: Bool) {
-        let durable = queue.durable
-        // First the states, then the checkpoint: what is made of a state pins it until that is noted.
-        let epochs =
-            isClosing
-            ? [] : registry.epochs + snapshots.all.filter(\.isHeld).map(\.commit)
-        let held = heldSegments
-        let (checkpointLSN, hasCheckpoint) = checkpoint.withLock { ($0.lsn, $0.bytes > 0) }
-        let needless = compaction.withLock { compaction in
-            let needless = compaction.retired.filter { segment in
-                max(segment.lsn, segment.releaseLSN) <= durable
-                    && (!hasCheckpoint || segment.lsn <= checkpointLSN)
-                    && !epochs.contains { segment.isNeeded(by: $0) }
-            }
-            let numbers = Set(needless.map(\.number)).subtracting(held)
-            compaction.retired.removeAll { numbers.contains($0.number) }
-            registry.tellsOfReleases = !compaction.retired.allSatisfy { held.contains($0.number) }
-            return needless
-        }
-        // Past states open what they need. Snapshots outlive the closing, and what they read is open.
-        if !isClosing {
-            for retired in needless { largeValues.remove(retired.number) }
-        }
-        let removed = needless.filter { !held.contains($0.number) }
-        guard !removed.isEmpty else { return }
-        for retired in removed {
-            // A file that stays is removed by the next writer.
-            try? files.fileSystem.unlink(files.path(retired.number))
-        }
-        // Without, they would come back with the next power cut, until somebody opens the store to write.
-        try? files.fileSystem.syncDirectory(files.folder)
+        tools.retired.append(
+            segments.map { segment in
+                RetiredSegment(
+                    number: segment.number, begun: segment.header.commit, commit: commit,
+                    lsn: state.end.lsn, bytes: (try? segment.file.size()) ?? 0)
+            })
+        registry.tellsOfReleases = true
     }
 }

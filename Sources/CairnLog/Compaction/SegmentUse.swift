@@ -40,7 +40,7 @@ struct SegmentUse {
     /// - Complexity: O(number of blocks), and the references to large values are read.
     static func measure(_ state: EngineState, _ engine: Engine) throws(StoreError) -> [SegmentUse] {
         var uses: [SegmentUse] = []
-        let carried = engine.compaction.withLock { $0.carriedBytes }
+        let carried = engine.compaction.progress.withLock { $0.carriedBytes }
         let header = UInt64(SegmentHeader.size)
         for side in state.segments.sides {
             uses.append(
@@ -95,7 +95,7 @@ struct SegmentUse {
                     if isApart { uses[position].joinedBytes += own }
                 }
                 guard entry.hasReferences else { continue }
-                let block = try engine.passingBlock(entry, in: state)
+                let block = try engine.reader.passingBlock(entry, in: state)
                 try block.forEachReference(entry) { _, reference in
                     guard let position = index[reference.place.segment] else { return }
                     uses[position].liveBytes &+= ValuePayload.storedLength(reference.length)

@@ -117,7 +117,7 @@ struct SideWriter: ~Copyable {
         for slot in slots {
             var batch =
                 batches.removeValue(forKey: entity)
-                ?? Batch(columns: engine.batches.takeWhole(entity, catalog))
+                ?? Batch(columns: engine.reader.batches.takeWhole(entity, catalog))
             let row = batch.columns.rows
             for (index, column) in stored.allColumns.enumerated() {
                 try batch.columns.columns[index].copyCell(
@@ -178,7 +178,7 @@ struct SideWriter: ~Copyable {
     mutating func finishRows() throws(StoreError) {
         for (entity, var batch) in batches.sorted(by: { $0.key < $1.key }) {
             try write(&batch, entity, isFull: false)
-            engine.batches.give(batch.columns)
+            engine.reader.batches.give(batch.columns)
         }
         batches = [:]
     }

@@ -22,38 +22,6 @@ extension Engine {
         housekeeper.schedule(after: 1) { [weak self] in self?.image?.loadAll() }
     }
 
-    /// Runs a closure over states. It throws if parts of them were missing meanwhile: they are read as empty.
-    func withWholeState<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
-        guard image != nil else { return try body() }
-        let count = try repairImage()
-        let result: R
-        do {
-            result = try body()
-        } catch {
-            // What is read as empty contradicts the rest: the cause is what could not be read.
-            try checkImage(since: count)
-            throw error
-        }
-        try checkImage(since: count)
-        return result
-    }
-
-    /// Tries again to load parts of the state that could not be read before; gives how often parts were missing by
-    /// now, for `checkImage`.
-    @discardableResult
-    func repairImage() throws(StoreError) -> Int {
-        guard let image else { return 0 }
-        let count = image.failureCount
-        if image.failure != nil {
-            image.retry()
-            if let failure = image.failure { throw failure }
-        }
-        return count
-    }
-
-    /// Throws if parts of the state are missing, or were since `repairImage` gave its count.
-    func checkImage(since count: Int) throws(StoreError) { try image?.check(since: count) }
-
     /// Lets a checkpoint be taken if enough was written since the last one.
     func scheduleCheckpoint() {
         let written = volume(at: queue.progress.written)
@@ -121,10 +89,17 @@ extension Engine {
         }
     }
 
+    /// Which checkpoints stay, as things are now.
+    var checkpointShelf: CheckpointShelf {
+        var shelf = CheckpointShelf(files: files, storeID: storeID)
+        for duty in duties { duty.keepCheckpoints(self, on: &shelf) }
+        return shelf
+    }
+
     private func write(_ state: EngineState) throws(StoreError) {
         // Parts that could not be read are empty: a checkpoint with those would be believed.
         image?.loadWhole()
-        try repairImage()
+        try image?.repair()
         // What is adopted meanwhile counts as a part of it: then the next one is due a little later.
         let volume = volume(at: state.commitEnd.lsn)
         let bytes = try CheckpointWriter.write(

@@ -58,7 +58,7 @@ extension Engine {
                 throw StoreError(error)
             }
         }
-        largeValues.add(made.segment)
+        reader.largeValues.add(made.segment)
         return made
     }
 
@@ -80,7 +80,7 @@ extension Engine {
                 try? segment.file.truncate(to: side.end)
             }
         } else {
-            largeValues.remove(segment.number)
+            reader.largeValues.remove(segment.number)
             try? files.fileSystem.unlink(files.path(segment.number))
         }
     }
@@ -96,7 +96,7 @@ extension Engine {
         try synchronize(&turn)
         // Damaged parts of a checkpoint can be made up for as long as the log is in this segment.
         image?.loadAll()
-        try repairImage()
+        try image?.repair()
         let catalog = turn.head.state.catalog
         let number = issueSegmentNumber()
         let segment: (segment: Segment, end: LogEnd)
@@ -118,7 +118,7 @@ extension Engine {
             if !error.isWantOfRoom || !files.isGone(number) { turn.mustRoll = true }
             throw StoreError(error)
         }
-        largeValues.add(segment.segment)
+        reader.largeValues.add(segment.segment)
         if turn.filledEnd > turn.end.offset {
             // Zeros behind the end mean nothing, and need no sync to go (SG2).
             let last = turn.segments.current

@@ -69,19 +69,11 @@ final class Engine: Sendable {
     let snapshotLimit: UInt64
     let sizes: StoreSizes
     let clock: any StoreClock
-    /// Who writes, as the history says it; nil: this process.
-    let historyProcess: (number: UInt32, program: String)?
     let pool: PagePool
-    let cache: BlockCache
-    let zones = BlockZones()
-    /// Who helps with scans.
-    let crew: ScanCrew
-    let batches = ColumnBatchPool()
-    /// For the holder of the turn.
-    let memory = CommitMemory()
+    let reader: StoreReader
+    let tools: CommitTools
     /// What was written since the store was opened.
     let writes = WriteCounter()
-    let largeValues: LargeValueReader
     let registry: StateRegistry<EngineState>
     let queue: CommitQueue
     /// Who is told of commits.
@@ -95,37 +87,19 @@ final class Engine: Sendable {
     let checkpoint: Mutex<CheckpointProgress>
     /// The largest number that a segment was given.
     let lastSegment: Atomic<UInt32>
-    /// States of the past that were read just now.
-    let past = PastStates()
     /// The snapshots that somebody has.
     let snapshots = SnapshotPins()
-    /// What is known of the dead space, and what of it waits to be given back.
-    let compaction: Mutex<CompactionProgress>
-    /// The compaction that is under way.
-    let compactor = LongLock<CompactionRun?>(nil)
     /// Whether the store was closed: its folder may be somebody else's. Who makes or removes files without the turn
     /// keeps this locked meanwhile.
     let isReleased = LongLock(false)
     /// Locked by the registry while it closes the engine; others who want the store wait for that.
     let closing = LongLock(false)
-    /// How far the log of another process is read.
-    let following: LongLock<FollowingProgress>
     /// The same, to be asked without waiting.
     let isClosed = Atomic(false)
     /// Whether a sync of grouped commits is on its way.
     let isSyncScheduled = Atomic(false)
-    /// Metadata that are to be written by the next save.
-    let metadataQueue = Mutex(MetadataQueue())
-    /// The same, to be asked without waiting.
-    let hasPendingMetadata = Atomic(false)
-    /// Whether an id may lead to another object than its own: contexts ask often, and mostly none does.
-    let mayRedirect = Atomic(false)
-    /// The values that wait for a save.
-    let staging: StagingArea
     /// What of the state is still in the checkpoint that it was opened from.
     let image: CheckpointImage?
-    /// The commit that was recorded last, and when.
-    let recordedHistory = Mutex((commit: UInt64(0), time: 0.0))
     /// What recovery found.
     let recovery: RecoveryReport
     /// Whether the checkpoint that it was opened from lacks fetch indexes, so that they were built, and no other was taken for
@@ -136,8 +110,13 @@ final class Engine: Sendable {
     /// Where the log ended when it was opened, if a close frame was its last, and the numbers that this says.
     private let openedAt: (end: LogEnd, nextNumbers: [UInt32])?
     private let turn: LongLock<Turn>
+    /// What is done beside the commits.
+    let duties: [any EngineDuty]
 
-    init(_ opened: OpenedLog, options: LogStoreOptions) throws(StoreError) {
+    init(_ opened: OpenedLog, options: LogStoreOptions, duties: [any EngineDuty])
+        throws(StoreError)
+    {
+        self.duties = duties
         files = opened.files
         pool = opened.pool
         storeID = opened.storeID
@@ -147,10 +126,11 @@ final class Engine: Sendable {
         snapshotLimit = options.snapshotLimit
         sizes = options.sizes
         clock = options.clock
-        historyProcess = options.historyProcess
-        cache = BlockCache(budget: options.cacheBytes ?? Self.defaultCacheBytes)
-        crew = ScanCrew(helpers: max(1, options.scanThreads ?? Self.defaultScanThreads) - 1)
-        largeValues = LargeValueReader(storeTag: opened.storeID.tag)
+        tools = CommitTools(
+            options, staging: StagingArea(adoptedBytes: opened.sideBytes),
+            retired: RetiredSegments(opened.retired))
+        let cache = BlockCache(budget: options.cacheBytes ?? Self.defaultCacheBytes)
+        let largeValues = LargeValueReader(storeTag: opened.storeID.tag)
         for segment in opened.readable { largeValues.add(segment) }
         lastSegment = Atomic(opened.lastSegment)
         identity = StoreIdentity(
@@ -168,9 +148,7 @@ final class Engine: Sendable {
             hashSeed: opened.hashSeed ?? StoredHash.newSeed(bits: sizes.hashBits), sizes: sizes,
             monitor: RecoveryMonitor(.buildingState, options))
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
-        compaction = Mutex(CompactionProgress(opened, floor: options.sizes.compactionFloor))
         disk = CommitDisk(files: files, storeID: storeID)
-        staging = StagingArea(adoptedBytes: opened.sideBytes)
         scheduler = options.makeScheduler()
         housekeeper = options.makeScheduler()
         lacksFetchIndexes = Atomic(
@@ -185,17 +163,30 @@ final class Engine: Sendable {
         queue = CommitQueue(
             end: opened.end, durable: opened.durable, disk: disk, registry: registry, pool: pool,
             changes: changes)
+        reader = StoreReader(
+            storeID: storeID, identity: identity, cache: cache,
+            crew: ScanCrew(helpers: max(1, options.scanThreads ?? Self.defaultScanThreads) - 1),
+            largeValues: largeValues, registry: registry, latePages: image
+        ) { [queue] segment, offset in queue.rows(in: segment, at: offset) }
         turn = LongLock(
             Turn(
                 head: registry.current(), end: opened.end, segments: opened.segments,
                 fillBytes: options.sizes.fillBytes,
                 mustRoll: !opened.report.wasClosed || opened.hasChangedSchema,
                 nextNumbers: nextNumbers))
-        following = LongLock(FollowingProgress(opened.files.folder, options))
-        changes.begin(self)
-        if state.redirects != nil { mayRedirect.store(true, ordering: .relaxed) }
-        registry.onRelease { [weak self] in self?.scheduleSweep() }
-        if isReadOnly, options.followsWriter { scheduleFollowing() }
+        changes.begin(reader)
+        if state.redirects != nil { tools.mayRedirect.store(true, ordering: .relaxed) }
+        registry.onRelease { [weak self] in
+            guard let self else { return }
+            for duty in self.duties { duty.noteRelease(self) }
+        }
+        for duty in duties { duty.begin(self) }
+    }
+
+    /// The duty of a kind.
+    func duty<Duty: EngineDuty>(_ kind: Duty.Type = Duty.self) -> Duty {
+        for duty in duties { if let duty = duty as? Duty { return duty } }
+        preconditionFailure("an engine is made with all duties that somebody asks for")
     }
 
     /// A sixteenth of the memory, at most 256 MiB.
@@ -242,7 +233,7 @@ final class Engine: Sendable {
             if isTimeToLook(end) {
                 scheduleLoading()
                 scheduleCheckpoint()
-                scheduleCompaction()
+                for duty in duties { duty.look(self) }
             }
             return (Self.result(outcome), number)
         case .unchanged(let ticket):
@@ -322,7 +313,7 @@ final class Engine: Sendable {
             if queue.isFull { try drain(&turn) }
             outlook = queue.outlook(&turn.spare)
         }
-        let failures = try repairImage()
+        let failures = try image?.repair() ?? 0
         if turn.mustRoll || turn.end.offset >= nominalSegmentBytes(turn) {
             do throws(StoreError) {
                 try beginSegment(&turn)
@@ -337,13 +328,13 @@ final class Engine: Sendable {
         let number = turn.head.epoch + 1
         let held = unusedState(number, &turn)
         var builder = CommitBuilder(
-            engine: self, held: held,
+            reader: reader, tools: tools, held: held,
             pages: PageTransaction(
-                epoch: number, pool: pool, lists: memory.pageLists.pointee.take()),
+                epoch: number, pool: pool, lists: tools.memory.pageLists.pointee.take()),
             log: LogWriter(
                 segment: turn.segments.current, end: turn.end, storeTag: storeID.tag,
                 commit: number, mark: outlook.durable, limit: sizes.writeBufferBytes,
-                syncs: durability == .full, buffer: memory.buffer.pointee.take()),
+                syncs: durability == .full, buffer: tools.memory.buffer.pointee.take()),
             writtenLSN: outlook.written)
         builder.state.assign(turn.head)
         builder.state.nextNumbers.assign(turn.nextNumbers)
@@ -357,7 +348,7 @@ final class Engine: Sendable {
                     since: turn.head, time: time, author: origin.author,
                     contextName: origin.contextName)
             }
-            try checkImage(since: failures)
+            try image?.check(since: failures)
             if let crowding = builder.crowding { throw crowding }
             if let contradiction = builder.contradiction { throw contradiction }
             turn.nextNumbers.assign(builder.state.nextNumbers)
@@ -379,7 +370,7 @@ final class Engine: Sendable {
         if isDirect {
             let pages = builder.take(into: held)
             var before = queue.publish(held, pages, origin)
-            memory.pageLists.pointee = pages.lists()
+            tools.memory.pageLists.pointee = pages.lists()
             finish(held, nil, end, mergedBytes: mergedBytes, &turn)
             if queue.empty(&before) { turn.spare = before }
             fillAhead(&turn)
@@ -444,7 +435,7 @@ final class Engine: Sendable {
     /// Forgets a commit: what it wrote is cut off before anybody hears of the failure.
     private func abandon(_ builder: consuming CommitBuilder, _ turn: inout Turn) {
         let hasWritten = builder.log.hasWritten
-        if builder.hasChanges { memory.smallRows.pointee.forget() }
+        if builder.hasChanges { tools.memory.smallRows.pointee.forget() }
         builder.pages.abandon()
         if hasWritten { cut(to: turn.end, &turn) }
     }
@@ -467,7 +458,7 @@ final class Engine: Sendable {
     /// and the head stands on states that will never be.
     func repair(_ turn: inout Turn) {
         guard let (failure, end) = queue.currentFailure() else { return }
-        memory.smallRows.pointee.forget()
+        tools.memory.smallRows.pointee.forget()
         turn.end = end
         turn.head = registry.current()
         turn.segments.takeBack(to: turn.head.state.segments)
@@ -507,12 +498,12 @@ final class Engine: Sendable {
         scheduler.stop()
         try withTurn { turn throws(StoreError) in
             guard !turn.isClosed else { return }
-            past.removeAll()
+            for duty in duties { duty.willClose(self) }
             defer {
                 turn.isClosed = true
                 isClosed.store(true, ordering: .releasing)
                 isReleased.withLock { $0 = true }
-                staging.isOver.withLock { $0 = true }
+                tools.staging.isOver.withLock { $0 = true }
                 files.release()
             }
             try drain(&turn)
@@ -522,7 +513,7 @@ final class Engine: Sendable {
                 return
             }
             guard !isReadOnly else { return }
-            dropStaged(turn)
+            for duty in duties { duty.willEndLog(self, turn) }
             if turn.mustRoll { return }
             // A store that nobody wrote to ends with the close frame of the last one who did.
             if let openedAt, turn.end == openedAt.end, turn.nextNumbers == openedAt.nextNumbers {
@@ -548,7 +539,7 @@ final class Engine: Sendable {
             if turn.filledEnd > log.end.offset { try? segment.file.truncate(to: log.end.offset) }
             turn.end = log.end
             try synchronize(&turn)
-            sweepRetired(isClosing: true)
+            for duty in duties { duty.didEndLog(self) }
         }
     }
 

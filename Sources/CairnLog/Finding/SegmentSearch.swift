@@ -96,10 +96,10 @@ struct FoundLog {
     }
 
     /// Puts the segments of a state in the place of the same ones that were found, so that the log can be read behind it;
-    /// false if its newest one is not among the main segments.
-    mutating func goOn(from state: EngineState) -> Bool {
-        let number = state.commitEnd.segment
-        guard let known = state.segments[number],
+    /// false if the one it ends in is not among the main segments.
+    mutating func goOn(from segments: LiveSet, end: LogEnd) -> Bool {
+        let number = end.segment
+        guard let known = segments[number],
             let first = mains.firstIndex(where: { $0.segment.number == number })
         else { return false }
         mains.removeSubrange(..<first)

@@ -29,7 +29,7 @@ struct FollowingProgress {
     /// Segments that left the store, and the first commit without each.
     fileprivate var retired: [(number: UInt32, commit: UInt64)] = []
 
-    init(_ folder: FilePath, _ options: LogStoreOptions) {
+    fileprivate init(_ folder: FilePath, _ options: LogStoreOptions) {
         var options = options
         // It is about opening.
         options.recoveryProgress = nil
@@ -37,14 +37,29 @@ struct FollowingProgress {
     }
 }
 
+/// Reads what another process writes.
+final class FollowingDuty: EngineDuty {
+    fileprivate let progress: LongLock<FollowingProgress>
+    private let isInBackground: Bool
+
+    init(_ folder: FilePath, _ options: LogStoreOptions) {
+        progress = LongLock(FollowingProgress(folder, options))
+        isInBackground = options.isReadOnly && options.followsWriter
+    }
+
+    func begin(_ engine: Engine) { if isInBackground { engine.scheduleFollowing() } }
+}
+
 extension Engine {
+    private var following: FollowingDuty { duty() }
+
     /// How often a torn mark is read again at once.
     private static let markReadings = 16
 
     // MARK: In the background
 
     /// Looks for new commits from time to time, as long as the store is open.
-    func scheduleFollowing() {
+    fileprivate func scheduleFollowing() {
         scheduler.schedule(after: sizes.followSeconds) { [weak self] in
             guard let self else { return }
             self.follow()
@@ -55,7 +70,7 @@ extension Engine {
     private func follow() {
         // Who is told may close the store, which waits for this thread; and may take his time.
         defer { changes.deliverElsewhere() }
-        following.withLock { following in
+        following.progress.withLock { following in
             // What failed is not tried again before there is more to read; who asks for it is told.
             guard let mark = try? readMark(), mark != following.failed else { return }
             do {
@@ -77,7 +92,7 @@ extension Engine {
     /// The same for callers that have something locked: they see to it that who observes is told.
     func refreshUntold() throws(StoreError) -> Bool {
         guard isReadOnly else { return false }
-        return try following.withLock { following throws(StoreError) in
+        return try following.progress.withLock { following throws(StoreError) in
             guard let mark = try readMark() else { return false }
             return try refresh(&following, to: mark)
         }
@@ -133,9 +148,9 @@ extension Engine {
         try check(log, from: state)
         keepChoices(of: state, &log)
         guard log.commit > state.commit else { return false }
-        for segment in log.readable { largeValues.add(segment) }
+        for segment in log.readable { reader.largeValues.add(segment) }
         let next = try StateBuilder.advance(
-            log, cache: cache, largeValues: largeValues, pool: registry.pool,
+            log, cache: reader.cache, largeValues: reader.largeValues, pool: registry.pool,
             hashSeed: state.hashSeed, sizes: sizes)
         publish(next.state, replaced: next.replaced, origin(of: log, behind: state), &following)
         return true
@@ -163,9 +178,9 @@ extension Engine {
         try check(log, from: state)
         keepChoices(of: state, &log)
         guard log.commit > state.commit else { return false }
-        for segment in log.readable { largeValues.add(segment) }
+        for segment in log.readable { reader.largeValues.add(segment) }
         let next = try StateBuilder.build(
-            log, cache: cache, largeValues: largeValues, pool: log.pool,
+            log, cache: reader.cache, largeValues: reader.largeValues, pool: log.pool,
             hashSeed: log.hashSeed ?? state.hashSeed, sizes: sizes)
         publish(
             next, replaced: [], ownPool: log.pool, origin(of: log, behind: state), &following)
@@ -211,7 +226,7 @@ extension Engine {
         for segment in old.segments.all where state.segments[segment.number] == nil {
             following.retired.append((segment.number, state.commit))
         }
-        if state.redirects != nil { mayRedirect.store(true, ordering: .relaxed) }
+        if state.redirects != nil { tools.mayRedirect.store(true, ordering: .relaxed) }
         let transition = registry.publish(
             state, epoch: state.commit, replaced: replaced, ownPool: ownPool)
         if let transition { changes.post(transition, origin) }
@@ -231,7 +246,7 @@ extension Engine {
         let oldest = registry.oldestEpoch
         following.retired.removeAll { segment in
             guard segment.commit <= oldest else { return false }
-            largeValues.remove(segment.number)
+            reader.largeValues.remove(segment.number)
             return true
         }
     }

@@ -114,7 +114,7 @@ extension Engine {
             let (commit, frame) = state.history.last(through: min(number, state.commit))
         else { return nil }
         // Who tells of a commit asks for it when it was just made.
-        let recorded = recordedHistory.withLock { $0 }
+        let recorded = tools.recordedHistory.withLock { $0 }
         if recorded.commit == commit { return (commit, recorded.time) }
         return (commit, try historyHead(commit, frame, state).time)
     }

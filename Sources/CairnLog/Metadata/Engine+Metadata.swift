@@ -14,26 +14,11 @@ import CairnStore
 import FoundationEssentials
 import Synchronization
 
-/// Metadata that wait to be written.
-struct PendingMetadata: Sendable {
-    var values: [String: Value]
-    /// What the store is to be called by when it is opened the next time; nil: by its store id.
-    var identifier: UUID?
-    /// Which setting it was.
-    var turn: UInt64 = 0
-}
-
-/// What waits, and how often something was set. Turns are never given twice.
-struct MetadataQueue: Sendable {
-    var waiting: PendingMetadata?
-    var lastTurn: UInt64 = 0
-}
-
 extension Engine {
     /// The metadata as they were set last.
     func currentMetadata() -> (values: [String: Value], identifier: UUID) {
         // In this order: what waits no more is in the state.
-        let pending = metadataQueue.withLock { $0.waiting }
+        let pending = tools.metadata.waiting
         let stored = registry.read { $0.catalog.metadata }
         let override = pending.map(\.identifier) ?? stored?.identifier
         return (pending?.values ?? stored?.values ?? [:], override ?? storeID.uuid)
@@ -58,27 +43,13 @@ extension Engine {
             }
         }
         let wanted = values
-        return try metadataQueue.withLock { queue throws(StoreError) in
-            let before = queue.waiting
+        return try tools.metadata.set { before throws(StoreError) in
             let stored = registry.read { $0.catalog.metadata }
             let override = identifier ?? (before.map(\.identifier) ?? stored?.identifier)
             let name = override == storeID.uuid ? nil : override
             // What does not fit would make every save fail, and what cannot be read every opening.
             try MetadataDocument.check(wanted, identifier: name)
-            queue.lastTurn += 1
-            queue.waiting = PendingMetadata(
-                values: wanted, identifier: name, turn: queue.lastTurn)
-            hasPendingMetadata.store(true, ordering: .relaxed)
-            return (queue.lastTurn, before)
-        }
-    }
-
-    /// Ends the waiting of a setting, if it is the last one; something else may wait then.
-    func endWaiting(_ turn: UInt64, for other: PendingMetadata? = nil) {
-        metadataQueue.withLock { queue in
-            guard queue.waiting?.turn == turn else { return }
-            queue.waiting = other
-            hasPendingMetadata.store(other != nil, ordering: .relaxed)
+            return PendingMetadata(values: wanted, identifier: name)
         }
     }
 
@@ -89,7 +60,7 @@ extension Engine {
         author: String?, contextName: String?, isSilent: Bool = false,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
-        guard hasPendingMetadata.load(ordering: .relaxed) else {
+        guard tools.metadata.isWaiting else {
             return try commit(
                 author: author, contextName: contextName, isSilent: isSilent, body)
         }
@@ -99,13 +70,13 @@ extension Engine {
             builder throws(StoreError) in
             let result = try body(&builder)
             // Here, where nobody else commits: what was set before another save has ended is not to come after it.
-            if let pending = metadataQueue.withLock({ $0.waiting }) {
+            if let pending = tools.metadata.waiting {
                 try builder.write(pending)
                 written = pending.turn
             }
             return result
         }
-        if let written { endWaiting(written) }
+        if let written { tools.metadata.endWaiting(written) }
         return result
     }
 
@@ -160,7 +131,7 @@ extension CommitBuilder {
         while json.count > MetadataPayload.maximumDocument, var settings = written.asOf {
             let gone = settings.giveUp(bytes: json.count - MetadataPayload.maximumDocument)
             if gone.isEmpty { break }
-            engine.noteRelease(of: gone, lsn: .max)
+            tools.retired.noteRelease(of: gone, lsn: .max)
             written = metadata(settings)
             json = try written.json()
         }

@@ -101,17 +101,17 @@ extension Engine {
         var duplicates: [ConstraintDuplicates] = []
         let catalog = successor.catalog
         let pin = registry.pin()
-        try withWholeState { () throws(StoreError) in
+        try reader.withWholeState { () throws(StoreError) in
             for unique in catalog.uniques.indices where successor.uniques[unique] == nil {
                 guard successor.canRead(unique, plan) else { continue }
                 var pass = KeyPass(
                     catalog, unique: unique, seed: pin.state.hashSeed, identity: identity
                 ) { successor.entities[$0] }
                 try pass.run(pin.state, &monitor) { handle throws(StoreError) in
-                    try passingBlock(pin.state.blocks.entry(handle), in: pin.state)
+                    try reader.passingBlock(pin.state.blocks.entry(handle), in: pin.state)
                 }
                 let found = try pass.duplicates(in: pin.state) { handle throws(StoreError) in
-                    try block(pin.state.blocks.entry(handle), in: pin.state)
+                    try reader.block(pin.state.blocks.entry(handle), in: pin.state)
                 }
                 if let found { duplicates.append(found) }
                 passes[unique] = pass
@@ -189,7 +189,7 @@ extension CommitBuilder {
         }
         guard catalog.tracksHistory, hasChanges else { return }
         try recordHistory(
-            since: engine.registry.current(), time: engine.clock.now(),
+            since: reader.registry.current(), time: tools.clock.now(),
             author: requests.first?.author, contextName: requests.first?.contextName)
     }
 
@@ -199,7 +199,7 @@ extension CommitBuilder {
         let gone = Set(settings.held.map(\.segment))
         settings.horizon = number
         settings.held = []
-        engine.noteRelease(of: gone, lsn: .max)
+        tools.retired.noteRelease(of: gone, lsn: .max)
         try write(
             metadata.values, identifier: metadata.identifier, history: metadata.history,
             asOf: settings)

@@ -391,7 +391,7 @@ struct WrittenRows {
 
     init(_ entity: Int, _ builder: borrowing CommitBuilder) {
         self.entity = entity
-        batch = builder.engine.batches.takeWhole(entity, builder.state.catalog)
+        batch = builder.reader.batches.takeWhole(entity, builder.state.catalog)
     }
 
     /// Counts the row that was put into the batch behind the others, and writes them if a block takes no more.
@@ -403,8 +403,8 @@ struct WrittenRows {
         versions.append(version)
         batch.rows += 1
         guard
-            batch.rows == builder.engine.sizes.rowsPerBlock
-                || batch.byteCount > builder.engine.sizes.bytesPerBlock
+            batch.rows == builder.tools.sizes.rowsPerBlock
+                || batch.byteCount > builder.tools.sizes.bytesPerBlock
         else { return }
         try write(&builder)
     }
@@ -422,6 +422,6 @@ struct WrittenRows {
 
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         try write(&builder)
-        builder.engine.batches.give(batch)
+        builder.reader.batches.give(batch)
     }
 }

@@ -32,7 +32,7 @@ struct MappedContent {
     ) throws(StoreError) {
         let pin = engine.registry.pin()
         defer { withExtendedLifetime(pin) {} }
-        try engine.withWholeState { () throws(StoreError) in
+        try engine.reader.withWholeState { () throws(StoreError) in
             let state = pin.state
             precondition(
                 state.catalog.entities.map(\.name) == builder.catalog.entities.map(\.name),
@@ -115,7 +115,7 @@ struct MappedContent {
             let column = state.catalog.entities[member].orders[place].column
             for handle in state.blocks.all(ofEntity: member) {
                 let entry = state.blocks.entry(handle)
-                guard let cells = try engine.passingBlock(entry, in: state).column(column) else {
+                guard let cells = try engine.reader.passingBlock(entry, in: state).column(column) else {
                     continue
                 }
                 for slot in 0..<Int(entry.rows) where entry.isLive(slot) && !cells.isNil(at: slot) {
@@ -148,14 +148,14 @@ struct MappedContent {
         let keyed = keyedPlaces(keyed, of: entity, state.catalog)
         let source = state.catalog.entities[entity]
         let own = numbers[source.tree]
-        let batch = builder.engine.batches.takeWhole(entity, builder.catalog)
+        let batch = builder.reader.batches.takeWhole(entity, builder.catalog)
         var given: [UInt32] = []
         var handle = state.blocks.first(ofEntity: entity)
         while handle != .none {
             let entry = state.blocks.entry(handle)
             handle = state.blocks.next(after: entry)
             if entry.live == 0 { continue }
-            let block = try engine.passingBlock(entry, in: state)
+            let block = try engine.reader.passingBlock(entry, in: state)
             let cells = try block.numbers()
             for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
                 let row = batch.rows
@@ -178,7 +178,7 @@ struct MappedContent {
             try monitor.advance(Int(entry.live))
         }
         try flush(batch, entity, &given, &builder)
-        builder.engine.batches.give(batch)
+        builder.reader.batches.give(batch)
     }
 
     /// Has a reference lead to its target's number here.
@@ -200,7 +200,7 @@ struct MappedContent {
     ) throws(StoreError) {
         var start = 0
         while start < batch.rows {
-            let end = batch.endOfBlock(from: start, sizes: builder.engine.sizes)
+            let end = batch.endOfBlock(from: start, sizes: builder.tools.sizes)
             let handle = builder.openBlock(entity: entity)
             try builder.closeBlock(
                 handle, entity: entity, batch: batch,

@@ -115,7 +115,7 @@ private struct RowUse {
             / UInt64(entry.rows)
         guard largeValues, entry.hasReferences else { return }
         var sum: UInt64 = 0
-        try engine.passingBlock(entry, in: state).forEachReference(entry) { _, reference in
+        try engine.reader.passingBlock(entry, in: state).forEachReference(entry) { _, reference in
             sum = sum.addingSaturated(ValuePayload.storedLength(reference.length))
         }
         values = values.addingSaturated(sum)

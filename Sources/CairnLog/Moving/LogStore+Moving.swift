@@ -38,7 +38,7 @@ extension LogStore {
     ///
     /// - Parameter keepsIdentifier: whether what the store is to be called by is passed on, too.
     package func passMetadata(to copy: LogStore, keepsIdentifier: Bool) throws(StoreError) {
-        guard !copy.isReadOnly, let waiting = engine.metadataQueue.withLock({ $0.waiting }) else {
+        guard !copy.isReadOnly, let waiting = engine.tools.metadata.waiting else {
             return
         }
         try copy.engine.setMetadata(
@@ -47,7 +47,7 @@ extension LogStore {
     }
 
     /// Says that values which wait for a save may be saved to a copy of the store, when this one is closed.
-    package func keepStagedValues() { engine.staging.isKept.store(true, ordering: .relaxed) }
+    package func keepStagedValues() { engine.tools.staging.isKept.store(true, ordering: .relaxed) }
 
     /// The same on any disk.
     ///

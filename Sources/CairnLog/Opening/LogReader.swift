@@ -157,7 +157,7 @@ struct LogReader {
         line.mains = found.lineage()
         let restored: RestoredState?
         if let base {
-            guard line.goOn(from: base) else { throw lacks(commit) }
+            guard line.goOn(from: base.segments, end: base.commitEnd) else { throw lacks(commit) }
             restored = RestoredState(
                 state: base, image: nil, hashSeed: base.hashSeed, bytes: 0,
                 lastSegment: newest.segment.number, time: 0, author: "")

@@ -19,6 +19,9 @@ import CairnStore
 import Synchronization
 
 extension Engine {
+    /// States of the past that were read just now.
+    var past: PastStates { duty() }
+
     /// How past states are kept; nil if they are not.
     var pastSettings: AsOfSettings? { registry.read { $0.catalog.metadata?.asOf } }
 
@@ -28,9 +31,7 @@ extension Engine {
     /// Bytes of the files that are there for past states alone.
     var heldBytes: UInt64 {
         let held = heldSegments
-        return compaction.withLock { compaction in
-            compaction.retired.reduce(0) { $0 + (held.contains($1.number) ? $1.bytes : 0) }
-        }
+        return tools.retired.all.reduce(0) { $0 + (held.contains($1.number) ? $1.bytes : 0) }
     }
 
     /// Begins to keep past states, in another way than before, or ends it.
@@ -116,20 +117,20 @@ extension Engine {
                 gone = Set(before?.asOf?.held.map(\.segment) ?? [])
                 gone.subtract(settings?.held.map(\.segment) ?? [])
                 // Before the commit is published, so that nobody takes its files away before it is durable.
-                noteRelease(of: gone, lsn: .max)
+                tools.retired.noteRelease(of: gone, lsn: .max)
                 try builder.write(
                     before?.values ?? [:], identifier: before?.identifier,
                     history: before?.history, asOf: settings)
             }
         } catch {
-            noteRelease(of: gone, lsn: 0)
+            tools.retired.noteRelease(of: gone, lsn: 0)
             throw error
         }
         // It ends here at the latest.
         let (end, horizon) = registry.read {
             ($0.end.lsn, $0.catalog.metadata?.asOf?.horizon)
         }
-        noteRelease(of: gone, lsn: end)
+        tools.retired.noteRelease(of: gone, lsn: end)
         past.removeAll(before: horizon ?? .max)
         try? inFolder { () throws(StoreError) in
             // Here, where nobody takes one: there is none of a later commit.
@@ -137,38 +138,10 @@ extension Engine {
         }
     }
 
-    /// Which checkpoints stay, as things are now.
-    var checkpointShelf: CheckpointShelf {
-        let settings = pastSettings
-        return CheckpointShelf(
-            files: files, storeID: storeID,
-            horizon: settings.map { (try? pastHorizon($0)) ?? $0.horizon },
-            step: sizes.checkpointStep, leaving: Set(unheldRetired.map(\.number)))
-    }
-
-    /// Says where the log ends behind the commit that lets go of segments; the largest number while that is made.
-    func noteRelease(of segments: Set<UInt32>, lsn: UInt64) {
-        if segments.isEmpty { return }
-        compaction.withLock { compaction in
-            for index in compaction.retired.indices
-            where segments.contains(compaction.retired[index].number) {
-                compaction.retired[index].releaseLSN = lsn
-            }
-        }
-    }
-
     /// Finds out which commits that were to let go of segments are published: their end is not behind that of the log.
     func settleReleases() {
         let (end, settings) = registry.read { ($0.end.lsn, $0.catalog.metadata?.asOf) }
-        let held = Set(settings?.held.map(\.segment) ?? [])
-        compaction.withLock { compaction in
-            for index in compaction.retired.indices
-            where compaction.retired[index].releaseLSN == .max
-                && !held.contains(compaction.retired[index].number)
-            {
-                compaction.retired[index].releaseLSN = end
-            }
-        }
+        tools.retired.settleReleases(end: end, held: Set(settings?.held.map(\.segment) ?? []))
     }
 
     // MARK: Checking
@@ -215,7 +188,7 @@ extension CommitBuilder {
     mutating func hold(_ retired: Set<UInt32>) throws(StoreError) {
         guard let metadata = catalog.metadata, var settings = metadata.asOf else { return }
         let most = Double(AsOfSettings.limit / 2)
-        let time = Int64(max(-most, min(most, engine.clock.now().rounded(.up))))
+        let time = Int64(max(-most, min(most, tools.clock.now().rounded(.up))))
         for number in retired {
             settings.hold(.init(segment: number, commit: self.number, time: time))
         }

@@ -13,7 +13,7 @@ import CairnFormat
 import CairnStore
 import Synchronization
 
-final class PastStates: Sendable {
+final class PastStates: EngineDuty {
     private final class Known: Sendable {
         weak let state: PinnedState<EngineState>?
 
@@ -127,6 +127,21 @@ final class PastStates: Sendable {
     }
 }
 
+extension PastStates {
+    func noteRelease(_ engine: Engine) { engine.scheduleSweep() }
+
+    func keepCheckpoints(_ engine: Engine, on shelf: inout CheckpointShelf) {
+        let settings = engine.pastSettings
+        shelf.horizon = settings.map { (try? engine.pastHorizon($0)) ?? $0.horizon }
+        shelf.step = engine.sizes.checkpointStep
+        shelf.leaving = Set(engine.unheldRetired.map(\.number))
+    }
+
+    func willClose(_ engine: Engine) { removeAll() }
+
+    func didEndLog(_ engine: Engine) { engine.sweepRetired(isClosing: true) }
+}
+
 extension Engine {
     /// Leads a line of past states on to the state after a commit.
     fileprivate func lead(_ line: StateRegistry<EngineState>, to number: UInt64) throws(StoreError)
@@ -154,7 +169,7 @@ extension Engine {
         var log = log
         try prepare(&log, for: number)
         let next = try StateBuilder.advance(
-            log, cache: cache, largeValues: largeValues, pool: line.pool, hashSeed: state.hashSeed,
+            log, cache: reader.cache, largeValues: reader.largeValues, pool: line.pool, hashSeed: state.hashSeed,
             sizes: sizes)
         line.publish(next.state, epoch: number, replaced: next.replaced)
     }
@@ -185,7 +200,7 @@ extension Engine {
         var log = log
         try prepare(&log, for: number)
         let state = try StateBuilder.build(
-            log, cache: cache, largeValues: largeValues, pool: log.pool,
+            log, cache: reader.cache, largeValues: reader.largeValues, pool: log.pool,
             hashSeed: log.hashSeed ?? StoredHash.newSeed(bits: sizes.hashBits), sizes: sizes)
         return StateRegistry(state, epoch: number, pool: log.pool)
     }
@@ -204,6 +219,6 @@ extension Engine {
         }
         log.catalog = catalog.with(log.catalog.metadata, at: log.catalog.place)
         // Rows of the base that died since may have values in segments that were retired since.
-        largeValues.lend(log.readable)
+        reader.largeValues.lend(log.readable)
     }
 }

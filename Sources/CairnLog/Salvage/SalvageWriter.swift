@@ -123,7 +123,7 @@ struct SalvageWriter: ~Copyable {
         let entity = catalog.entities[entityIndex]
         var batch =
             batches[entityIndex]
-            ?? Batch(columns: engine.batches.takeWhole(entityIndex, catalog))
+            ?? Batch(columns: engine.reader.batches.takeWhole(entityIndex, catalog))
         batches[entityIndex] = nil
         defer { batches[entityIndex] = batch }
         let target = batch.columns.rows
@@ -216,7 +216,7 @@ struct SalvageWriter: ~Copyable {
         for entity in batches.keys.sorted() {
             guard var batch = batches[entity] else { continue }
             try write(&batch, entity, &builder)
-            engine.batches.give(batch.columns)
+            engine.reader.batches.give(batch.columns)
         }
         batches = [:]
         if skipsNumbers {

@@ -32,8 +32,8 @@ final class RecomputedRows {
         let new = builder.replace(
             entity: row.entity, number: row.number, old: stored, values: values)
         pending.byEntity[row.entity, default: []].append(new)
-        if isTold { tell(row, new, limit: builder.engine.sizes.rowsPerBlock) }
-        if let rows = pending.byEntity[row.entity], rows.count >= builder.engine.sizes.rowsPerBlock
+        if isTold { tell(row, new, limit: builder.tools.sizes.rowsPerBlock) }
+        if let rows = pending.byEntity[row.entity], rows.count >= builder.tools.sizes.rowsPerBlock
         {
             pending.byEntity[row.entity] = nil
             try builder.write(rows, entity: row.entity)

@@ -36,7 +36,7 @@ extension SavePlanner {
         for index in rows.indices where changed[index] { try note(index, &stale, &builder) }
         var view = DerivedView(changed: changed, knowsChanges: knowsChanges)
         try view.takePairs(of: self, &stale, &builder)
-        let moment = Date(timeIntervalSinceReferenceDate: builder.engine.clock.now())
+        let moment = Date(timeIntervalSinceReferenceDate: builder.tools.clock.now())
         let recomputed = RecomputedRows(isTold: isTold)
         for (key, attributes) in stale.attributes.sorted(by: { $0.key < $1.key }) {
             if let index = workingIndex(tree: key.tree, number: key.number) {

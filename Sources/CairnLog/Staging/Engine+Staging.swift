@@ -7,6 +7,15 @@ import CairnModel
 import CairnStore
 import Synchronization
 
+/// Gives the space back of values that nobody will save.
+final class StagingDuty: EngineDuty {
+    func begin(_ engine: Engine) {
+        engine.tools.staging.onRelease { [weak engine] in engine?.scheduleStagingTrim() }
+    }
+
+    func willEndLog(_ engine: Engine, _ turn: Engine.Turn) { engine.dropStaged(turn) }
+}
+
 extension Engine {
     /// Begins a value for a column of an object; nil if it is to be put together in memory, as its bytes are compared.
     func beginValue(column: Int, of id: ObjectID, entity: Int) throws(StoreError) -> StagedWriter? {
@@ -26,7 +35,7 @@ extension Engine {
         let known = try withTurn { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
-            return staging.take(
+            return tools.staging.take(
                 upTo: min(
                     sizes.largestSegmentBytes,
                     max(sizes.segmentBytes, turn.segments.bytes(to: turn.end) / 64)))
@@ -36,7 +45,7 @@ extension Engine {
             (segment, end) = known
         } else {
             (segment, end) = try makeSideSegment(commit: commit)
-            staging.add(segment, end)
+            tools.staging.add(segment, end)
         }
         return StagedWriter(
             self, segment, end, commit: commit,
@@ -53,17 +62,17 @@ extension Engine {
                 self.repair(&turn)
                 // Where a sync failed, more may be adopted on the disk than is known here.
                 try self.checkWritable(turn)
-                self.staging.trim()
+                self.tools.staging.trim()
             }
         }
     }
 
     /// Removes what waits for a save that will not come, as the store is closed.
-    func dropStaged(_ turn: Turn) {
-        let isKept = staging.isKept.load(ordering: .relaxed)
-        for segment in staging.segments {
+    fileprivate func dropStaged(_ turn: Turn) {
+        let isKept = tools.staging.isKept.load(ordering: .relaxed)
+        for segment in tools.staging.segments {
             // A file that is removed can be read by those who have it open; one that is cut off cannot.
-            if isKept, staging.isInUse(segment.number),
+            if isKept, tools.staging.isInUse(segment.number),
                 turn.segments.sides.contains(where: { $0.segment === segment })
             {
                 continue

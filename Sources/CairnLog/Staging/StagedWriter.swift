@@ -99,7 +99,7 @@ final class StagedWriter: ValueStaging {
         } catch {
             // What is noted of it is not there: nothing can follow.
             progress.isOver = true
-            engine.staging.abandon(segment.number, isSpoiled: false)
+            engine.tools.staging.abandon(segment.number, isSpoiled: false)
             engine.scheduleStagingTrim()
             throw error
         }
@@ -109,7 +109,7 @@ final class StagedWriter: ValueStaging {
 
     /// Writes to the segment, while the folder is ours: when the store is closed it may be somebody else's.
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
-        try engine.staging.isOver.withLock { isOver throws(StoreError) in
+        try engine.tools.staging.isOver.withLock { isOver throws(StoreError) in
             if isOver { throw StoreError(.unusable, "the store is closed") }
             do throws(FileSystemError) {
                 try segment.write(bytes, at: offset)
@@ -129,18 +129,18 @@ final class StagedWriter: ValueStaging {
                 try segment.synchronize()
             } catch {
                 progress.isOver = true
-                engine.staging.abandon(segment.number, isSpoiled: true)
+                engine.tools.staging.abandon(segment.number, isSpoiled: true)
                 throw StoreError(error)
             }
             guard let place = Place(exactSegment: segment.number, byteOffset: start.offset) else {
                 throw StoreError(.invalidRequest, "a segment exceeds 32 GiB")
             }
             progress.isOver = true
-            engine.staging.finish(segment.number, start, end)
+            engine.tools.staging.finish(segment.number, start, end)
             return StagedValue(
                 count: progress.count,
                 StagedPart(
-                    engine, segment, start: start, end: end,
+                    of: engine.storeID, in: engine.tools.staging, segment, start: start, end: end,
                     reference: ValueReference(
                         place: place, length: progress.count, checksum: progress.checksum),
                     owner: owner))
@@ -177,7 +177,7 @@ final class StagedWriter: ValueStaging {
             return !progress.isOver
         }
         guard wasOpen else { return }
-        engine.staging.abandon(segment.number, isSpoiled: false)
+        engine.tools.staging.abandon(segment.number, isSpoiled: false)
         engine.scheduleStagingTrim()
     }
 }

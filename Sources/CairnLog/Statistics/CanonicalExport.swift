@@ -11,14 +11,14 @@ public import CairnStore
 
 /// Writes the canonical JSON lines of a state.
 struct CanonicalExport: ~Copyable {
-    private let engine: Engine
+    private let reader: StoreReader
     private let state: EngineState
     private var writer = ByteWriter(capacity: 1 << 20)
     /// `"name":` of each column, by entity.
     private var names: [[[UInt8]]] = []
 
-    init(engine: Engine, state: EngineState) {
-        self.engine = engine
+    init(reader: StoreReader, state: EngineState) {
+        self.reader = reader
         self.state = state
         for index in state.catalog.entities.indices {
             names.append(
@@ -60,7 +60,7 @@ struct CanonicalExport: ~Copyable {
         let index = Int(entry.entity)
         let entity = state.catalog.entities[index]
         let description = state.catalog.description(of: index)
-        let block = try engine.block(entry, in: state)
+        let block = try reader.block(entry, in: state)
         writer.append(utf8: "{\"entity\":")
         CanonicalText.append(entity.name, to: &writer)
         writer.append(utf8: ",\"id\":\(number),\"version\":\(cell.version),\"values\":{")
@@ -140,10 +140,10 @@ extension LogStore {
         }
         let pinned = try snapshot.readable()
         try withExtendedLifetime((snapshot, pinned)) {
-            let failures = try engine.repairImage()
-            var export = CanonicalExport(engine: engine, state: pinned.state)
+            let failures = try engine.image?.repair() ?? 0
+            var export = CanonicalExport(reader: engine.reader, state: pinned.state)
             try export.write(body)
-            try engine.checkImage(since: failures)
+            try engine.image?.check(since: failures)
         }
     }
 }

@@ -88,9 +88,9 @@ extension LogStore {
     /// - Complexity: O(size of the content): each block is read once, and each index.
     public func space(progress: ((String, Int) -> Void)? = nil) throws(StoreError) -> StoreSpace {
         try checkOpen()
-        let pin = try engine.pin()
+        let pin = engine.registry.pin()
         return try withExtendedLifetime(pin) { () throws(StoreError) in
-            let failures = try engine.repairImage()
+            let failures = try engine.image?.repair() ?? 0
             let state = pin.state
             var entities: [StoreSpace.Entity] = []
             for index in state.catalog.entities.indices {
@@ -102,7 +102,7 @@ extension LogStore {
                     number: $0.segment.number, isSide: !$0.isMain, bytes: $0.bytes,
                     liveBytes: $0.liveBytes)
             }
-            try engine.checkImage(since: failures)
+            try engine.image?.check(since: failures)
             return StoreSpace(
                 entities: entities, indexes: indexes,
                 segments: segments.sorted { $0.number < $1.number })
@@ -127,7 +127,7 @@ extension StoreSpace.Entity {
         while handle != .none {
             let entry = state.blocks.entry(handle)
             handle = state.blocks.next(after: entry)
-            let block = try engine.passingBlock(entry, in: state)
+            let block = try engine.reader.passingBlock(entry, in: state)
             blocks += 1
             progress?(name, blocks)
             let stored = UInt64(entry.length) + UInt64(entry.borrowedBytes)

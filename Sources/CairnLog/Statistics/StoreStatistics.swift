@@ -95,9 +95,10 @@ extension LogStore {
     /// - Complexity: O(number of blocks and of pages of fetch indexes); references to large values are read, and the hash
     ///   tables of fetch indexes.
     public func statistics() throws(StoreError) -> StoreStatistics {
-        let pin = try engine.pin()
-        let (retired, compacted, failure) = engine.compaction.withLock {
-            ($0.retired.reduce(0) { $0 + $1.bytes }, $0.writtenBytes, $0.failure)
+        let pin = engine.registry.pin()
+        let retired = engine.tools.retired.all.reduce(0) { $0 + $1.bytes }
+        let (compacted, failure) = engine.compaction.progress.withLock {
+            ($0.writtenBytes, $0.failure)
         }
         return try withExtendedLifetime(pin) { () throws(StoreError) in
             let state = pin.state
@@ -135,7 +136,7 @@ extension LogStore {
                         name: $0.name, entity: state.catalog.entities[$0.entity].name,
                         properties: $0.names, entries: $1.ordered.count, bytes: $1.byteCount)
                 },
-                stateBytes: engine.registry.pool.bytesInUse, cacheBytes: engine.cache.bytes,
+                stateBytes: engine.registry.pool.bytesInUse, cacheBytes: engine.reader.cache.bytes,
                 pinnedStates: engine.registry.count)
         }
     }

@@ -8,8 +8,8 @@ extension Engine {
         _ comparison: PredicateNode.Comparison, entity: Int, includesSubentities: Bool
     ) throws(StoreError) -> FoundRow? {
         let pinned = registry.pin()
-        return try withWholeState { () throws(StoreError) in
-            try KeyFetch.row(comparison, entity, includesSubentities, self, pinned)
+        return try reader.withWholeState { () throws(StoreError) in
+            try KeyFetch.row(comparison, entity, includesSubentities, reader, pinned)
         }
     }
 }

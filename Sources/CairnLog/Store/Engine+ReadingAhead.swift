@@ -19,7 +19,7 @@ extension Engine {
             }
             isOver.store(true, ordering: .relaxed)
         }
-        crew.together(work) {
+        reader.crew.together(work) {
             while !isOver.load(ordering: .relaxed), reading.readNext() {}
         }
         guard let outcome else { preconditionFailure("the body was called") }

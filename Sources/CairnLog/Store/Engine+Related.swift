@@ -18,7 +18,7 @@ extension Engine {
             // Else the table has the rows of others too.
             catalog.references[reference].entity == destination
         else { return false }
-        return try withWholeState { () throws(StoreError) in
+        return try reader.withWholeState { () throws(StoreError) in
             let inverse = pinned.inverse(reference)
             let count = inverse.count(of: number)
             if count > most { return false }
@@ -29,7 +29,7 @@ extension Engine {
             if description.keepsOrder {
                 numbers = try inOrder(numbers, entity: destination, column: column, pinned)
             }
-            try RelatedRows(engine: self, pinned: pinned, room: room)
+            try RelatedRows(reader: reader, pinned: pinned, room: room)
                 .run(numbers, entity: destination, body)
             return true
         }
@@ -42,7 +42,7 @@ extension Engine {
         let state = pinned.state
         return try state.sorted(numbers, entity: entity, column: column) {
             handle throws(StoreError) in
-            try block(state.blocks.entry(handle), in: state)
+            try reader.block(state.blocks.entry(handle), in: state)
         }
     }
 }

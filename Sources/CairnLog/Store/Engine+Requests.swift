@@ -10,7 +10,7 @@ extension Engine {
     // MARK: Saving
 
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
-        if request.isEmpty, !hasPendingMetadata.load(ordering: .relaxed) {
+        if request.isEmpty, !tools.metadata.isWaiting {
             return .saved(SaveResult())
         }
         try checkDerivations()
@@ -41,7 +41,7 @@ extension Engine {
                 }
                 return try SaveWriter.write(planner, &builder)
             }
-            if let staged, commit != nil { staged.settle(in: staging) }
+            if let staged, commit != nil { staged.settle(in: tools.staging) }
             var saved = result
             saved.commit = commit
             return .saved(saved)
@@ -134,7 +134,7 @@ extension Engine {
         // The first batch is mostly the only one.
         // Rows that are updated keep their order keys.
         let orders = schema.orderedReferences[entity.index].count
-        let first = batches.take(entity, orders: orders)
+        let first = reader.batches.take(entity, orders: orders)
         var isEnd = try filler.fill(first, firstRow: 0)
         try first.seal(
             firstRow: 0, setOnly: request.setOnly, validates: request.validatesValues)
@@ -143,12 +143,12 @@ extension Engine {
         var bytes = first.byteCount
         var rows = first.rows
         // A list of all there is mostly says what is stored.
-        let line = isEnd || missing == nil ? nil : ListLine(entity.index, of: request, self)
+        let line = isEnd || missing == nil ? nil : ListLine(entity.index, of: request, reader)
         // All that is stored will be looked at to see who is missing.
         let readsAll = missing.map { $0.scope == nil } ?? false
         func stage() throws(StoreError) {
             while !isEnd, bytes < sizes.stagingBytes {
-                let batch = batches.take(entity, orders: orders)
+                let batch = reader.batches.take(entity, orders: orders)
                 isEnd = try filler.fill(batch, firstRow: rows)
                 try batch.seal(
                     firstRow: rows, setOnly: request.setOnly, validates: request.validatesValues)
@@ -160,9 +160,9 @@ extension Engine {
         }
         if let line {
             items.append(line.add(first, firstRow: 0))
-            let pinned = try pin()
+            let pinned = registry.pin()
             let ahead =
-                readsAll ? ReadingAhead(comparing: entity.index, pinned.state, self) : nil
+                readsAll ? ReadingAhead(comparing: entity.index, pinned.state, reader) : nil
             try withExtendedLifetime(pinned) { () throws(StoreError) in
                 try line.whileComparing(ahead, stage)
             }
@@ -183,7 +183,7 @@ extension Engine {
             func insertAll() throws(StoreError) -> BatchInsertResult {
                 var inserter = BatchInserter(
                     request, missing, policy: request.mergePolicy ?? .error, entity: entity.index,
-                    restating: restating, memory: memory, now: clock.now(), builder)
+                    restating: restating, memory: tools.memory, now: clock.now(), builder)
                 try inserter.insert(
                     first, firstRow: 0, compared: items.first.flatMap { line?.take($0) },
                     isLast: isEnd && more.isEmpty, &builder)
@@ -201,7 +201,7 @@ extension Engine {
                     more = []
                     items = []
                     var rest = RestOfRows(
-                        filler, request, line, batches,
+                        filler, request, line, reader.batches,
                         free: last.map { [first, $0] } ?? [first], orders: orders,
                         firstRow: firstRow)
                     try rest.insert(into: &inserter, &builder)
@@ -209,7 +209,7 @@ extension Engine {
                 }
                 line?.end()
                 try inserter.finish(&builder)
-                return inserter.end(memory)
+                return inserter.end(tools.memory)
             }
             if let line {
                 let ahead = readsAll ? ReadingAhead(comparing: entity.index, builder) : nil
@@ -218,8 +218,8 @@ extension Engine {
             if !readsAll { return try insertAll() }
             return try whileReading(ReadingAhead(comparing: entity.index, builder), insertAll)
         }
-        batches.give(first)
-        if let last = more.last { batches.give(last) }
+        reader.batches.give(first)
+        if let last = more.last { reader.batches.give(last) }
         var inserted = result
         inserted.commit = commit
         return inserted
@@ -264,7 +264,7 @@ extension Engine {
         case .fetch(let fetch):
             let tree = catalog.entities[fetch.entity].tree
             let runner = try FetchRunner(
-                engine: self, state: builder.state, fetch: fetch, writtenLSN: builder.writtenLSN)
+                reader: reader, state: builder.state, fetch: fetch, writtenLSN: builder.writtenLSN)
             // What is wanted in an order, or in part, has to be known before the first is deleted.
             let isWhole =
                 fetch.limit == nil && fetch.offset == 0

@@ -10,7 +10,7 @@ extension LogSnapshot: ValueStreamingSnapshot {
     {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
-        return try engine.withWholeState { () throws(StoreError) -> ValueStream? in
+        return try engine.reader.withWholeState { () throws(StoreError) -> ValueStream? in
             let state = pinned.state
             guard let hit = hit(id, state), schema.entities.indices.contains(hit.entity) else {
                 throw StoreError(
@@ -19,7 +19,7 @@ extension LogSnapshot: ValueStreamingSnapshot {
             }
             let column = try ValueStream.column(forKey: key, of: schema.entities[hit.entity])
             let stored = state.catalog.entities[hit.entity]
-            let block = try engine.block(state.blocks.entry(hit.cell.handle), in: pinned)
+            let block = try engine.reader.block(state.blocks.entry(hit.cell.handle), in: pinned)
             let slot = hit.cell.slot
             guard let cells = try block.column(stored.columns[column]), !cells.isNil(at: slot)
             else { return nil }
@@ -42,7 +42,7 @@ extension LogSnapshot: ValueStreamingSnapshot {
                     tree: state.catalog.trees[stored.tree].id, number: hit.number,
                     property: stored.columns[column].propertyID))
             return ValueStream(count: reference.length, chunkBytes: chunkBytes) {
-                ValueFrames(self, pieces)
+                ValueFrames(pieces) { () throws(StoreError) in _ = try self.readable() }
             }
         }
     }

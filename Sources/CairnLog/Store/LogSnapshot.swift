@@ -47,16 +47,16 @@ final class LogSnapshot: RowStream {
     private func reading<R>(_ body: (EngineState) throws(StoreError) -> R) throws(StoreError) -> R {
         let pinned = try readable()
         return try withExtendedLifetime(pinned) { () throws(StoreError) in
-            try engine.withWholeState { () throws(StoreError) in try body(pinned.state) }
+            try engine.reader.withWholeState { () throws(StoreError) in try body(pinned.state) }
         }
     }
 
     func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
-        return try engine.withWholeState { () throws(StoreError) in
-            if let result = try KeyFetch.result(request, engine, pinned) { return result }
-            return try FetchRunner.planned(engine, pinned.state, request, wantsOrder: true).result()
+        return try engine.reader.withWholeState { () throws(StoreError) in
+            if let result = try KeyFetch.result(request, engine.reader, pinned) { return result }
+            return try FetchRunner.planned(engine.reader, pinned.state, request, wantsOrder: true).result()
         }
     }
 
@@ -65,8 +65,8 @@ final class LogSnapshot: RowStream {
     {
         try check(request.entity, request.columns)
         let pinned = try readable()
-        try engine.withWholeState { () throws(StoreError) in
-            try BatchReader(request, engine, pinned).run(body)
+        try engine.reader.withWholeState { () throws(StoreError) in
+            try BatchReader(request, engine.reader, pinned).run(body)
         }
     }
 
@@ -76,8 +76,8 @@ final class LogSnapshot: RowStream {
     ) throws(StoreError) {
         try check(request.entity, request.columns)
         let pinned = try readable()
-        try engine.withWholeState { () throws(StoreError) in
-            var lookup = try KeyLookup(request, engine, pinned)
+        try engine.reader.withWholeState { () throws(StoreError) in
+            var lookup = try KeyLookup(request, engine.reader, pinned)
             try lookup.run(keys: keys, body)
         }
     }
@@ -88,8 +88,8 @@ final class LogSnapshot: RowStream {
         try check(request.entity, [])
         try check(request.destination, request.columns)
         let pinned = try readable()
-        try engine.withWholeState { () throws(StoreError) in
-            var reader = RelatedReader(request, engine, pinned)
+        try engine.reader.withWholeState { () throws(StoreError) in
+            var reader = RelatedReader(request, engine.reader, pinned)
             try reader.run(owners, body)
         }
     }
@@ -97,10 +97,10 @@ final class LogSnapshot: RowStream {
     func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError) {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
-        try engine.withWholeState { () throws(StoreError) in
-            let runner = try FetchRunner.planned(engine, pinned.state, request, wantsOrder: false)
+        try engine.reader.withWholeState { () throws(StoreError) in
+            let runner = try FetchRunner.planned(engine.reader, pinned.state, request, wantsOrder: false)
             if let hits = try runner.indexed()?.hits {
-                return try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
+                return try HitStreamer(reader: engine.reader, pinned: pinned).run(hits, body)
             }
             try RowStreamer(runner: runner).run(body)
         }
@@ -111,51 +111,51 @@ final class LogSnapshot: RowStream {
     {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
-        try engine.withWholeState { () throws(StoreError) in
+        try engine.reader.withWholeState { () throws(StoreError) in
             if let (hits, _) = FirstRows.hits(request, pinned.state) {
-                return try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
+                return try HitStreamer(reader: engine.reader, pinned: pinned).run(hits, body)
             }
-            let runner = try FetchRunner.planned(engine, pinned.state, request, wantsOrder: true)
+            let runner = try FetchRunner.planned(engine.reader, pinned.state, request, wantsOrder: true)
             let hits = try runner.hits().hits
-            try HitStreamer(engine: engine, pinned: pinned).run(hits, body)
+            try HitStreamer(reader: engine.reader, pinned: pinned).run(hits, body)
         }
     }
 
     func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
         try reading { state throws(StoreError) in
-            try TableRunner(engine: engine, state: state, request: request).table()
+            try TableRunner(reader: engine.reader, state: state, request: request).table()
         }
     }
 
     func explain(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
         try reading { state throws(StoreError) in
-            try QueryExplanation(engine: engine, state: state).plan(of: request)
+            try QueryExplanation(reader: engine.reader, state: state).plan(of: request)
         }
     }
 
     func explain(_ request: StoreTableFetch) throws(StoreError) -> QueryPlan {
         try reading { state throws(StoreError) in
-            try QueryExplanation(engine: engine, state: state).plan(of: request)
+            try QueryExplanation(reader: engine.reader, state: state).plan(of: request)
         }
     }
 
     func explainCount(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
         try reading { state throws(StoreError) in
-            try QueryExplanation(engine: engine, state: state).plan(ofCount: request)
+            try QueryExplanation(reader: engine.reader, state: state).plan(ofCount: request)
         }
     }
 
     func count(_ request: StoreFetch) throws(StoreError) -> Int {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
-        return try engine.withWholeState { () throws(StoreError) in
+        return try engine.reader.withWholeState { () throws(StoreError) in
             let request = try request.bound(to: pinned.state, engine.identity)
             let planner = QueryPlanner.prepared(request, pinned.state, engine.identity)
             if let planner, planner.outline.isAlone, let count = planner.counted() {
                 return request.cut(count)
             }
             return try FetchRunner(
-                engine: engine, state: pinned.state, fetch: request, planner: planner,
+                reader: engine.reader, state: pinned.state, fetch: request, planner: planner,
                 isAnswered: planner?.isAnswer(wantsOrder: false) == true
             ).count()
         }
@@ -174,7 +174,7 @@ final class LogSnapshot: RowStream {
             }
             guard let first = hits.first else { return ids.map { _ in nil } }
             let rows = try FetchRunner(
-                engine: engine, state: state, fetch: StoreFetch(entity: first.entity)
+                reader: engine.reader, state: state, fetch: StoreFetch(entity: first.entity)
             ).rows(hits)
             return places.map { $0.map { rows[$0] } }
         }
@@ -198,7 +198,7 @@ final class LogSnapshot: RowStream {
         try reading { state throws(StoreError) in
             var result: [[ObjectID]] = []
             result.reserveCapacity(owners.count)
-            let reader = MemberReader(engine: engine, state: state)
+            let reader = MemberReader(reader: engine.reader, state: state)
             for owner in owners {
                 result.append(try reader.members(relationship, entity: entity, owner: owner))
             }
@@ -216,7 +216,7 @@ final class LogSnapshot: RowStream {
         throws(StoreError) -> [ObjectID]
     {
         try reading { state throws(StoreError) in
-            try MemberReader(engine: engine, state: state)
+            try MemberReader(reader: engine.reader, state: state)
                 .referrers(target, relationship: relationship, entity: entity)
         }
     }

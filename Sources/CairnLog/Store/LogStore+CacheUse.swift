@@ -5,5 +5,5 @@ extension LogStore {
     /// Everybody in the process who has the store open shares the cache. What commits write comes into it when it is read.
     ///
     /// - Complexity: O(1).
-    public var blockCache: BlockCacheUse { engine.cache.use }
+    public var blockCache: BlockCacheUse { engine.reader.cache.use }
 }

@@ -46,7 +46,7 @@ extension LogStore: MetadataStore {
     }
 
     /// Whether metadata wait for a save.
-    public var hasMetadataToWrite: Bool { engine.hasPendingMetadata.load(ordering: .relaxed) }
+    public var hasMetadataToWrite: Bool { engine.tools.metadata.isWaiting }
 
     /// What a store says of itself that need not be open. Beside a program that writes to it, what that has made durable.
     ///
@@ -99,7 +99,7 @@ extension LogStore: MetadataStore {
                 try store.synchronize()
             } catch {
                 // Where the store is open besides, no later save is to write what was refused.
-                store.engine.endWaiting(turn, for: before)
+                store.engine.tools.metadata.endWaiting(turn, for: before)
                 throw error
             }
         } catch {

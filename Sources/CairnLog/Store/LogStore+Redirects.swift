@@ -2,7 +2,7 @@ import Synchronization
 
 extension LogStore {
     /// Whether the id of some object that is gone may lead to another one.
-    public var hasRedirects: Bool { engine.mayRedirect.load(ordering: .relaxed) }
+    public var hasRedirects: Bool { engine.tools.mayRedirect.load(ordering: .relaxed) }
 
     /// How many objects were folded into others that their ids lead to.
     package var redirectCount: Int { engine.registry.read { $0.redirects?.count ?? 0 } }

@@ -84,7 +84,7 @@ extension FetchRunner {
             // Nil is not in the table.
             guard case .objectID(let id) = value else { return nil }
             // Nothing refers to an object of another store.
-            if engine.identity.owns(id, entity: root), let target = UInt32(exactly: id.reference) {
+            if reader.identity.owns(id, entity: root), let target = UInt32(exactly: id.reference) {
                 targets.insert(target)
             }
         }

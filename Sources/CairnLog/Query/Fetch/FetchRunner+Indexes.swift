@@ -31,7 +31,7 @@ extension FetchRunner {
     /// - Parameter other: how many rows another way would look at, in no order.
     func found(wantsOrder: Bool, beside other: Int?) throws(StoreError) -> Found? {
         guard QueryPlanner.hasIndexes(catalog, fetch.entity) else { return nil }
-        let planner = planner ?? .planner(fetch, state, engine.identity)
+        let planner = planner ?? .planner(fetch, state, reader.identity)
         planner.named = other
         var choice = planner.choice(wantsOrder: wantsOrder)
         if case .index(let path, let order?, _) = choice {
@@ -69,7 +69,7 @@ extension FetchRunner {
             return (all, PlanName("the numbers of objects that are kept"))
         }
         guard !listsKeys, QueryPlanner.hasIndexes(catalog, fetch.entity) else { return nil }
-        let planner = planner ?? .planner(fetch, state, engine.identity)
+        let planner = planner ?? .planner(fetch, state, reader.identity)
         guard let path = planner.countingPath else { return nil }
         trace?.estimate = path.count
         trace?.rows = path.count

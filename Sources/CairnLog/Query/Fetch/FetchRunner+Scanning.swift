@@ -60,7 +60,7 @@ extension FetchRunner {
         }
         let next = Atomic(0)
         let outcome = Mutex((total: 0, error: StoreError?.none))
-        engine.crew.together {
+        reader.crew.together {
             let scratch = ScanScratch()
             var total = 0
             do throws(StoreError) {
@@ -103,7 +103,7 @@ extension FetchRunner {
         }
         let tests = filter.map { ZoneTest.tests(of: $0) } ?? []
         if !tests.isEmpty {
-            engine.zones.look(&blocks, tests, catalog)
+            reader.zones.look(&blocks, tests, catalog)
             blocks.removeAll { $0.look == .nothing }
         }
         return (blocks, tests)
@@ -126,7 +126,7 @@ extension FetchRunner {
 
     /// Whether more threads than one make it faster: what is asked is asked of columns alone, and of many.
     func canBeHelped(_ blocks: [ScanBlock]) -> Bool {
-        engine.crew.helpers > 0 && objects == nil && isPublished
+        reader.crew.helpers > 0 && objects == nil && isPublished
             && blocks.count >= Self.blocksWorthHelp
     }
 
@@ -150,7 +150,7 @@ extension FetchRunner {
                 if tests[..<index].contains(where: { $0.column == test.column }) { continue }
                 let column = stored.columns[test.column]
                 let cells = try cached.cells(column, at: test.column).pointee
-                engine.zones.note(
+                reader.zones.note(
                     .of(cells, rows: cached.rows), of: column.propertyID, block)
             }
         }
@@ -216,7 +216,7 @@ extension FetchRunner {
         while start < blocks.count {
             let part = blocks[start..<end(of: start, ahead, blocks)]
             let next = Atomic(part.startIndex)
-            engine.crew.together {
+            reader.crew.together {
                 let scratch = ScanScratch()
                 while true {
                     let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -250,7 +250,7 @@ extension FetchRunner {
     /// Where the blocks end that are looked at next: so many, and no more of the cache than a quarter, as they are as large
     /// as their frames at least.
     func end(of start: Int, _ most: Int, _ blocks: [ScanBlock]) -> Int {
-        var room = engine.cache.budget / 4
+        var room = reader.cache.budget / 4
         var end = start
         while end < min(start + most, blocks.count) {
             let entry = blocks[end].entry

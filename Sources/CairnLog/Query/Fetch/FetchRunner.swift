@@ -16,7 +16,7 @@ import CairnStore
 import FoundationEssentials
 
 struct FetchRunner {
-    let engine: Engine
+    let reader: StoreReader
     let state: EngineState
     let fetch: StoreFetch
     /// The condition; nil if there is none, if it is a list of keys, or if indexes alone answer it.
@@ -37,10 +37,10 @@ struct FetchRunner {
     ///   - isAnswered: whether indexes answer it in the way that it is asked, as the planner says: its condition is not
     ///     compiled then.
     init(
-        engine: Engine, state: EngineState, fetch: StoreFetch, writtenLSN: UInt64 = .max,
+        reader: StoreReader, state: EngineState, fetch: StoreFetch, writtenLSN: UInt64 = .max,
         trace: QueryTrace? = nil, planner: QueryPlanner? = nil, isAnswered: Bool = false
     ) throws(StoreError) {
-        self.engine = engine
+        self.reader = reader
         self.state = state
         self.writtenLSN = writtenLSN
         self.trace = trace
@@ -49,21 +49,21 @@ struct FetchRunner {
             throw StoreError(
                 .invalidRequest, "the model has no entity with the index \(fetch.entity)")
         }
-        var fetch = try fetch.bound(to: state, engine.identity)
+        var fetch = try fetch.bound(to: state, reader.identity)
         // Whoever looks for candidates walks it; what is too deep even so the compiler refuses.
         fetch.predicate = fetch.predicate.map { (try? $0.walkable()) ?? $0 }
         self.fetch = fetch
         keys = isAnswered ? nil : Self.keys(fetch, state.catalog)
         // A list of keys is asked of the index alone: thousands of them cost more to compile than to look up.
         if !isAnswered, keys == nil, let predicate = fetch.predicate {
-            filter = try FilterCompiler(state, engine.identity, entity: fetch.entity)
+            filter = try FilterCompiler(state, reader.identity, entity: fetch.entity)
                 .compile(predicate)
         } else {
             filter = nil
         }
         objects =
             filter?.isGeneral == true
-            ? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN, trace: trace)
+            ? StoredObjects(reader: reader, state: state, writtenLSN: writtenLSN, trace: trace)
             : nil
     }
 
@@ -73,13 +73,13 @@ struct FetchRunner {
     ///
     /// - Parameter wantsOrder: whether `hits` will be asked, and not only `count` or `indexed`.
     static func planned(
-        _ engine: Engine, _ state: EngineState, _ fetch: StoreFetch, wantsOrder: Bool,
+        _ reader: StoreReader, _ state: EngineState, _ fetch: StoreFetch, wantsOrder: Bool,
         trace: QueryTrace? = nil
     ) throws(StoreError) -> FetchRunner {
-        let fetch = try fetch.bound(to: state, engine.identity)
-        let planner = QueryPlanner.prepared(fetch, state, engine.identity)
+        let fetch = try fetch.bound(to: state, reader.identity)
+        let planner = QueryPlanner.prepared(fetch, state, reader.identity)
         return try FetchRunner(
-            engine: engine, state: state, fetch: fetch, trace: trace, planner: planner,
+            reader: reader, state: state, fetch: fetch, trace: trace, planner: planner,
             isAnswered: planner?.isAnswer(wantsOrder: wantsOrder) == true)
     }
 
@@ -97,7 +97,7 @@ struct FetchRunner {
     /// blocks already.
     func storedObjects() -> StoredObjects {
         objects
-            ?? StoredObjects(engine: engine, state: state, writtenLSN: writtenLSN, trace: trace)
+            ?? StoredObjects(reader: reader, state: state, writtenLSN: writtenLSN, trace: trace)
     }
 
     /// The entities whose rows are asked for.
@@ -119,7 +119,7 @@ struct FetchRunner {
         var rows: [Row] = []
         if fetch.includesRows { rows = try self.rows(hits) }
         return StoreFetchResult(
-            ids: hits.map { engine.identity.id(UInt64($0.number), entity: $0.entity) }, rows: rows,
+            ids: hits.map { reader.identity.id(UInt64($0.number), entity: $0.entity) }, rows: rows,
             plan: plan.text)
     }
 
@@ -207,23 +207,23 @@ struct FetchRunner {
     func rows(_ hits: [RowHit]) throws(StoreError) -> [Row] {
         var rows: [Row] = []
         rows.reserveCapacity(hits.count)
-        var reader: RowReader?
+        var rowReader: RowReader?
         var builder = RowCellsBuilder(columns: 0)
         var block: (handle: BlockHandle, block: CachedBlock)?
         for hit in hits {
-            if reader?.entity != hit.entity {
-                reader = RowReader(catalog: catalog, identity: engine.identity, entity: hit.entity)
+            if rowReader?.entity != hit.entity {
+                rowReader = RowReader(catalog: catalog, identity: reader.identity, entity: hit.entity)
                 builder = RowCellsBuilder(columns: catalog.entities[hit.entity].columns.count)
             }
             if block?.handle != hit.cell.handle {
                 block = (hit.cell.handle, try self.block(hit.cell.handle))
             }
-            guard let reader, let block = block?.block else { continue }
+            guard let rowReader, let block = block?.block else { continue }
             rows.append(
                 Row(
-                    id: engine.identity.id(UInt64(hit.number), entity: hit.entity),
+                    id: reader.identity.id(UInt64(hit.number), entity: hit.entity),
                     entity: hit.entity, version: hit.cell.version,
-                    cells: try reader.cells(block, hit.cell.slot, &builder)))
+                    cells: try rowReader.cells(block, hit.cell.slot, &builder)))
         }
         return rows
     }
@@ -251,11 +251,11 @@ struct FetchRunner {
             if segment.number == entry.segment,
                 segment.baseLSN + UInt64(entry.place.byteOffset) >= writtenLSN
             {
-                return try engine.unwrittenBlock(entry.place, in: state)
+                return try reader.unwrittenBlock(entry.place, in: state)
             }
         }
         return isPassing
-            ? try engine.passingBlock(entry, in: state) : try engine.block(entry, in: state)
+            ? try reader.passingBlock(entry, in: state) : try reader.block(entry, in: state)
     }
 
     // MARK: Indexes

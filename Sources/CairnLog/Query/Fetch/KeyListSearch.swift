@@ -129,7 +129,7 @@ struct KeyListSearch: ~Copyable {
     private mutating func check(
         _ range: Range<Int>, _ hits: inout [RowHit], _ isInOrder: inout Bool
     ) throws(StoreError) {
-        views.trim(to: runner.engine.cache.budget)
+        views.trim(to: runner.reader.cache.budget)
         for place in range {
             let cell = candidates[place].cell
             guard !cell.isEmpty else {

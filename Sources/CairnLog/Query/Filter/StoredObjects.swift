@@ -17,7 +17,7 @@ import FoundationEssentials
 
 /// What one reading sees of a state.
 final class StoredObjects {
-    let engine: Engine
+    let reader: StoreReader
     let state: EngineState
     let catalog: Catalog
     /// Where what is written for sure ends; a state that is published has nothing behind it.
@@ -34,16 +34,16 @@ final class StoredObjects {
     private var selections: [ObjectIdentifier: AnyObject] = [:]
 
     init(
-        engine: Engine, state: EngineState, writtenLSN: UInt64 = .max, trace: QueryTrace? = nil
+        reader: StoreReader, state: EngineState, writtenLSN: UInt64 = .max, trace: QueryTrace? = nil
     ) {
-        self.engine = engine
+        self.reader = reader
         self.state = state
         self.writtenLSN = writtenLSN
         self.trace = trace
         catalog = state.catalog
     }
 
-    var identity: StoreIdentity { engine.identity }
+    var identity: StoreIdentity { reader.identity }
 
     // MARK: Errors
 
@@ -113,7 +113,7 @@ final class StoredObjects {
         let index = Int(handle.raw)
         if index < blocks.count, let block = blocks[index] { return block }
         let block = try block(state.blocks.entry(handle))
-        if cost > engine.cache.budget {
+        if cost > reader.cache.budget {
             blocks.removeAll(keepingCapacity: true)
             cost = 0
         }
@@ -131,10 +131,10 @@ final class StoredObjects {
             if segment.number == entry.segment,
                 segment.baseLSN + UInt64(entry.place.byteOffset) >= writtenLSN
             {
-                return try engine.unwrittenBlock(entry.place, in: state)
+                return try reader.unwrittenBlock(entry.place, in: state)
             }
         }
-        return try engine.block(entry, in: state)
+        return try reader.block(entry, in: state)
     }
 
     // MARK: Values

@@ -10,7 +10,9 @@ import CairnModel
 import CairnStore
 import Synchronization
 
-final class PlanCache: Sendable {
+final class PlanCache: KeptWithCatalogs, @unchecked Sendable {
+    // The only state is within a lock.
+
     private static let sets = 64
     private static let outlinesOfSet = 4
 
@@ -58,4 +60,9 @@ final class PlanCache: Sendable {
         }
         return Int(truncatingIfNeeded: ((hash ^ hash >> 32) &* 0x9E37_79B9_7F4A_7C15) >> 58)
     }
+}
+
+extension Catalog {
+    /// What is planned of fetches by it, and by those that differ in their metadata alone.
+    var plans: PlanCache { family.kept(PlanCache()) }
 }

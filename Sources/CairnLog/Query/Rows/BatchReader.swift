@@ -12,12 +12,12 @@ import CairnStore
 
 struct BatchReader {
     private let request: StoreRead
-    private let engine: Engine
+    private let reader: StoreReader
     private let pinned: PinnedState<EngineState>
 
-    init(_ request: StoreRead, _ engine: Engine, _ pinned: PinnedState<EngineState>) {
+    init(_ request: StoreRead, _ reader: StoreReader, _ pinned: PinnedState<EngineState>) {
         self.request = request
-        self.engine = engine
+        self.reader = reader
         self.pinned = pinned
     }
 
@@ -25,12 +25,12 @@ struct BatchReader {
         var fetch = request.fetch
         fetch.entity = request.entity.index
         var rows = RowGatherer(
-            engine, pinned, entity: fetch.entity, columns: request.columns)
+            reader, pinned, entity: fetch.entity, columns: request.columns)
         defer { rows.finish() }
         if let (hits, _) = FirstRows.hits(fetch, pinned.state) {
             return try gather(hits, &rows, body)
         }
-        let runner = try FetchRunner(engine: engine, state: pinned.state, fetch: fetch)
+        let runner = try FetchRunner(reader: reader, state: pinned.state, fetch: fetch)
         let isFree = fetch.sort.isEmpty && fetch.limit == nil && fetch.offset == 0
         if !isFree {
             try gather(try runner.hits().hits, &rows, body)

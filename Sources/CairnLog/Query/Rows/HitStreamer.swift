@@ -11,7 +11,7 @@ import CairnModel
 import CairnStore
 
 struct HitStreamer {
-    let engine: Engine
+    let reader: StoreReader
     let pinned: PinnedState<EngineState>
 
     /// Rows of one block that follow each other.
@@ -75,7 +75,7 @@ struct HitStreamer {
                 slots[next - range.lowerBound] = UInt16(truncatingIfNeeded: hits[next].cell.slot)
                 next += 1
             }
-            let block = try engine.block(pinned.state.blocks.entry(handle), in: pinned)
+            let block = try reader.block(pinned.state.blocks.entry(handle), in: pinned)
             runs.append(
                 Run(
                     block: block, entity: entity,

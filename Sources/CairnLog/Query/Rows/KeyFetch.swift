@@ -9,7 +9,7 @@ import CairnStore
 enum KeyFetch {
     /// The answer; nil if the fetch is of another kind.
     static func result(
-        _ request: StoreFetch, _ engine: Engine, _ pinned: PinnedState<EngineState>
+        _ request: StoreFetch, _ reader: StoreReader, _ pinned: PinnedState<EngineState>
     ) throws(StoreError) -> StoreFetchResult? {
         guard request.sort.isEmpty, request.limit == nil, request.offset == 0,
             case .comparison(let comparison)? = request.predicate,
@@ -17,19 +17,19 @@ enum KeyFetch {
             pinned.state.catalog.schema.entities.indices.contains(request.entity),
             let found = try find(
                 comparison, request.entity, request.includesSubentities,
-                readsRow: request.includesRows, engine, pinned)
+                readsRow: request.includesRows, reader, pinned)
         else { return nil }
         // What is put into words later keeps what it is made of: no block is to be among that.
         let plan = found.plan
         var result = StoreFetchResult(ids: [], rows: [], plan: plan)
         guard let (hit, block) = found.row else { return result }
-        let id = engine.identity.id(UInt64(hit.number), entity: hit.entity)
+        let id = reader.identity.id(UInt64(hit.number), entity: hit.entity)
         result.ids = [id]
         if request.includesRows {
             result.rows = [
                 Row(
                     id: id, entity: hit.entity, version: hit.cell.version,
-                    cells: try cells(hit, block, engine, pinned.state.catalog))
+                    cells: try cells(hit, block, reader, pinned.state.catalog))
             ]
         }
         return result
@@ -38,17 +38,17 @@ enum KeyFetch {
     /// The row in the form that objects keep; nil if it is to be asked for in another way.
     static func row(
         _ comparison: PredicateNode.Comparison, _ entity: Int, _ includesSubentities: Bool,
-        _ engine: Engine, _ pinned: PinnedState<EngineState>
+        _ reader: StoreReader, _ pinned: PinnedState<EngineState>
     ) throws(StoreError) -> FoundRow? {
         guard
             let found = try find(
-                comparison, entity, includesSubentities, readsRow: true, engine, pinned)
+                comparison, entity, includesSubentities, readsRow: true, reader, pinned)
         else { return nil }
         guard let (hit, block) = found.row else { return .nothing }
         return .row(
             StreamedRow(
                 entity: hit.entity, reference: UInt64(hit.number), version: hit.cell.version,
-                cells: try cells(hit, block, engine, pinned.state.catalog)))
+                cells: try cells(hit, block, reader, pinned.state.catalog)))
     }
 
     private struct Found {
@@ -59,7 +59,7 @@ enum KeyFetch {
     /// What has the key; nil if the comparison is no question of one key.
     private static func find(
         _ comparison: PredicateNode.Comparison, _ requested: Int, _ includesSubentities: Bool,
-        readsRow: Bool, _ engine: Engine, _ pinned: PinnedState<EngineState>
+        readsRow: Bool, _ reader: StoreReader, _ pinned: PinnedState<EngineState>
     ) throws(StoreError) -> Found? {
         let catalog = pinned.state.catalog
         guard let index = KeyIndex(comparison, entity: requested, catalog: catalog) else {
@@ -80,9 +80,9 @@ enum KeyFetch {
                 entity == requested
                     || (includesSubentities && catalog.family(of: requested).contains(entity))
             else { return nil }
-            let block = try engine.block(entry, in: pinned)
+            let block = try reader.block(entry, in: pinned)
             if readsRow {
-                try RowReader(catalog: catalog, identity: engine.identity, entity: entity)
+                try RowReader(catalog: catalog, identity: reader.identity, entity: entity)
                     .prefetch(block, cell.slot)
             }
             return (block, entity)
@@ -91,10 +91,10 @@ enum KeyFetch {
     }
 
     private static func cells(
-        _ hit: RowHit, _ block: CachedBlock, _ engine: Engine, _ catalog: Catalog
+        _ hit: RowHit, _ block: CachedBlock, _ reader: StoreReader, _ catalog: Catalog
     ) throws(StoreError) -> RowCells {
-        let reader = RowReader(catalog: catalog, identity: engine.identity, entity: hit.entity)
+        let rowReader = RowReader(catalog: catalog, identity: reader.identity, entity: hit.entity)
         var builder = RowCellsBuilder(columns: catalog.entities[hit.entity].columns.count)
-        return try reader.cells(block, hit.cell.slot, &builder)
+        return try rowReader.cells(block, hit.cell.slot, &builder)
     }
 }

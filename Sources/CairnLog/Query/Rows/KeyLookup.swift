@@ -15,7 +15,7 @@ import CairnModel
 import CairnStore
 
 struct KeyLookup: ~Copyable {
-    private let engine: Engine
+    private let reader: StoreReader
     private let pinned: PinnedState<EngineState>
     private let unique: Int
     /// The columns of the key, in the order of the constraint.
@@ -47,7 +47,7 @@ struct KeyLookup: ~Copyable {
         var target: RowGatherer.Target?
     }
 
-    init(_ request: StoreLookup, _ engine: Engine, _ pinned: PinnedState<EngineState>)
+    init(_ request: StoreLookup, _ reader: StoreReader, _ pinned: PinnedState<EngineState>)
         throws(StoreError)
     {
         let catalog = pinned.state.catalog
@@ -58,7 +58,7 @@ struct KeyLookup: ~Copyable {
                     && ColumnSet(catalog.uniques[$0].columns) == request.key
             })
         else { throw request.noConstraint }
-        self.engine = engine
+        self.reader = reader
         self.pinned = pinned
         self.unique = unique
         columns = catalog.uniques[unique].columns
@@ -68,7 +68,7 @@ struct KeyLookup: ~Copyable {
         for entity in catalog.family(of: index) { isWanted[entity] = true }
         self.isWanted = isWanted
         rows = RowGatherer(
-            engine, pinned, entity: index, columns: request.columns, others: request.key)
+            reader, pinned, entity: index, columns: request.columns, others: request.key)
         let kind = catalog.entities[index].columns[columns[0]].kind
         if columns.count == 1, kind == .bytes || kind == .integer,
             let place = rows.index(of: columns[0])
@@ -82,10 +82,10 @@ struct KeyLookup: ~Copyable {
     mutating func run(
         keys: (borrowing RowWriter) -> Bool, _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError) {
-        let batch = engine.batches.take(pinned.state.catalog.description(of: entity))
+        let batch = reader.batches.take(pinned.state.catalog.description(of: entity))
         defer {
             rows.finish()
-            engine.batches.give(batch)
+            reader.batches.give(batch)
         }
         let probes = UnsafeMutablePointer<Probe>.allocate(capacity: RowGatherer.group)
         probes.initialize(repeating: Probe(), count: RowGatherer.group)

@@ -16,7 +16,7 @@ import CairnStore
 
 struct RelatedReader: ~Copyable {
     private let request: StoreRelated
-    private let engine: Engine
+    private let reader: StoreReader
     private let pinned: PinnedState<EngineState>
     /// The table that says who points at an owner, and needs no more asking; nil: each owner is asked for by itself.
     private let inverse: InverseTable?
@@ -40,9 +40,9 @@ struct RelatedReader: ~Copyable {
     /// So many rows are read together.
     private static let window = 64
 
-    init(_ request: StoreRelated, _ engine: Engine, _ pinned: PinnedState<EngineState>) {
+    init(_ request: StoreRelated, _ reader: StoreReader, _ pinned: PinnedState<EngineState>) {
         self.request = request
-        self.engine = engine
+        self.reader = reader
         self.pinned = pinned
         let state = pinned.state
         let relationship = request.entity.relationships[request.relationship]
@@ -61,7 +61,7 @@ struct RelatedReader: ~Copyable {
             columns: (0..<destination.columns.count).map {
                 request.columns.contains($0) ? $0 : BlockViews.absent
             } + [BlockViews.numbers])
-        rows = RowGatherer(engine, pinned, entity: destination.index, columns: request.columns)
+        rows = RowGatherer(reader, pinned, entity: destination.index, columns: request.columns)
         slots = .allocate(capacity: Self.window)
         found.reserveCapacity(Self.window)
     }
@@ -91,7 +91,7 @@ struct RelatedReader: ~Copyable {
     private mutating func find(_ owners: [ObjectID], _ range: Range<Int>) throws(StoreError) {
         let entity = request.entity.index
         guard let inverse else {
-            let members = MemberReader(engine: engine, state: pinned.state)
+            let members = MemberReader(reader: reader, state: pinned.state)
             for index in range {
                 let ids = try members.members(
                     request.relationship, entity: entity, owner: owners[index])
@@ -106,7 +106,7 @@ struct RelatedReader: ~Copyable {
             return
         }
         for index in range where !owners[index].isTemporary {
-            guard engine.identity.owns(owners[index], entity: entity) else {
+            guard reader.identity.owns(owners[index], entity: entity) else {
                 throw .foreign(owners[index], request.entity)
             }
             if let number = UInt32(exactly: owners[index].reference) {
@@ -137,7 +137,7 @@ struct RelatedReader: ~Copyable {
     private mutating func read(_ range: Range<Int>, _ body: (borrowing RowBatch) -> Bool)
         throws(StoreError) -> Bool
     {
-        views.trim(to: engine.cache.budget)
+        views.trim(to: reader.cache.budget)
         rows.begin()
         found.removeAll(keepingCapacity: true)
         for index in range {
@@ -207,7 +207,7 @@ struct RelatedReader: ~Copyable {
     @inline(never)
     private mutating func add(_ handle: BlockHandle) throws(StoreError) -> BlockView {
         let entry = pinned.state.blocks.entry(handle)
-        let block = try engine.block(entry, in: pinned)
+        let block = try reader.block(entry, in: pinned)
         return try views.add(
             handle, block, pinned.state.catalog.entities[Int(entry.entity)],
             entity: Int(entry.entity))

@@ -11,7 +11,7 @@ import CairnModel
 import CairnStore
 
 struct RelatedRows {
-    let engine: Engine
+    let reader: StoreReader
     let pinned: PinnedState<EngineState>
     let room: RowRoom
 
@@ -46,7 +46,7 @@ struct RelatedRows {
         _ body: (StreamedRows) -> Void
     ) throws(StoreError) {
         let entry = pinned.entry(handle)
-        let block = try engine.block(entry, in: pinned)
+        let block = try reader.block(entry, in: pinned)
         let entity = Int(entry.entity)
         let rows = room.take(
             entity: entity, columns: catalog.entities[entity].columns.count)

@@ -17,7 +17,7 @@ struct RowGatherer: ~Copyable {
         var position: Int
     }
 
-    let engine: Engine
+    let reader: StoreReader
     let pinned: PinnedState<EngineState>
     let origin: RowOrigin
     private let gathered: GatheredRows
@@ -38,12 +38,12 @@ struct RowGatherer: ~Copyable {
     ///   - columns: the columns that are handed over.
     ///   - others: what else is looked at.
     init(
-        _ engine: Engine, _ pinned: PinnedState<EngineState>, entity: Int, columns: ColumnSet,
+        _ reader: StoreReader, _ pinned: PinnedState<EngineState>, entity: Int, columns: ColumnSet,
         others: ColumnSet = []
     ) {
-        self.engine = engine
+        self.reader = reader
         self.pinned = pinned
-        origin = RowOrigin(engine.identity, entity: entity)
+        origin = RowOrigin(reader.identity, entity: entity)
         let wanted = Array(columns)
         handed = wanted.count
         let viewed = wanted + others.subtracting(columns)
@@ -51,7 +51,7 @@ struct RowGatherer: ~Copyable {
         let isWhole = wanted.elementsEqual(pinned.state.catalog.entities[entity].columns.indices)
         views = BlockViews(
             columns: viewed, version: isWhole ? pinned.state.catalog.version : nil)
-        let batch = engine.batches.take(pinned.state.catalog.description(of: entity))
+        let batch = reader.batches.take(pinned.state.catalog.description(of: entity))
         gathered = GatheredRows(batch, columns: columns)
         guard let base = batch.columns.baseAddress else {
             preconditionFailure("a batch has room for columns")
@@ -64,7 +64,7 @@ struct RowGatherer: ~Copyable {
     deinit { order.deallocate() }
 
     /// Nothing more is read: the memory is for the next one.
-    func finish() { engine.batches.give(gathered.batch) }
+    func finish() { reader.batches.give(gathered.batch) }
 
     /// Where in a view a column is.
     func index(of column: Int) -> Int? { views.columns.firstIndex(of: column) }
@@ -79,7 +79,7 @@ struct RowGatherer: ~Copyable {
     @inline(never)
     private mutating func add(_ handle: BlockHandle) throws(StoreError) -> BlockView {
         let entry = pinned.state.blocks.entry(handle)
-        let block = try engine.block(entry, in: pinned)
+        let block = try reader.block(entry, in: pinned)
         return try views.add(
             handle, block, pinned.state.catalog.entities[Int(entry.entity)],
             entity: Int(entry.entity))
@@ -91,7 +91,7 @@ struct RowGatherer: ~Copyable {
     }
 
     /// Begins a group: views of the one before are not used any more.
-    mutating func begin() { views.trim(to: engine.cache.budget) }
+    mutating func begin() { views.trim(to: reader.cache.budget) }
 
     /// Asks for the memory of a row's cells.
     @inline(__always)

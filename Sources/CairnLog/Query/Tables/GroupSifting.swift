@@ -26,7 +26,7 @@ struct GroupSifting {
         (blocks, tests) = runner.scanned()
         var parts = [try group()]
         if parts[0].canBeParts, runner.canBeHelped(blocks) {
-            while parts.count <= runner.engine.crew.helpers { parts.append(try group()) }
+            while parts.count <= runner.reader.crew.helpers { parts.append(try group()) }
         }
         self.parts = parts
         workers = parts.map { _ in Worker() }
@@ -153,7 +153,7 @@ struct GroupSifting {
             }
             next.store(range.upperBound, ordering: .relaxed)
         }
-        if parts.count == 1 { work() } else { runner.engine.crew.together(work) }
+        if parts.count == 1 { work() } else { runner.reader.crew.together(work) }
         let (isDone, error) = outcome.withLock { $0 }
         if let error { throw error }
         return isDone

@@ -9,14 +9,14 @@ struct QueryExplanation {
     /// So many rows are read at once, and let go.
     private static let rowsAtOnce = 1024
 
-    let engine: Engine
+    let reader: StoreReader
     let state: EngineState
     private let trace = QueryTrace()
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
 
-    init(engine: Engine, state: EngineState) {
-        self.engine = engine
+    init(reader: StoreReader, state: EngineState) {
+        self.reader = reader
         self.state = state
         start = clock.now
     }
@@ -24,7 +24,7 @@ struct QueryExplanation {
     /// Of a fetch.
     func plan(of fetch: StoreFetch) throws(StoreError) -> QueryPlan {
         let runner = try FetchRunner.planned(
-            engine, state, fetch, wantsOrder: true, trace: trace)
+            reader, state, fetch, wantsOrder: true, trace: trace)
         let (hits, access) = try runner.hits()
         if fetch.includesRows {
             for start in stride(from: 0, to: hits.count, by: Self.rowsAtOnce) {
@@ -37,16 +37,16 @@ struct QueryExplanation {
 
     /// Of a count.
     func plan(ofCount fetch: StoreFetch) throws(StoreError) -> QueryPlan {
-        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
+        let runner = try FetchRunner(reader: reader, state: state, fetch: fetch, trace: trace)
         let (count, access) = try runner.counting()
         return plan(access?.text ?? runner.scanPlan, runner.fetch, results: count)
     }
 
     /// Of a table.
     func plan(of request: StoreTableFetch) throws(StoreError) -> QueryPlan {
-        let runner = TableRunner(engine: engine, state: state, request: request, trace: trace)
+        let runner = TableRunner(reader: reader, state: state, request: request, trace: trace)
         let table = try runner.table()
-        let fetch = try request.fetch.bound(to: state, engine.identity)
+        let fetch = try request.fetch.bound(to: state, reader.identity)
         var plan = plan(table.plan, fetch, results: table.rows.count)
         if trace.groups { plan.groups = request.terms.groupsInWords }
         // As the condition: what is asked, whatever was written.

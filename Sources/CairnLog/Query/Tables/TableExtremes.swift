@@ -13,17 +13,17 @@ import FoundationEssentials
 struct TableExtremes {
     private let plan: TablePlan
     private let fetch: StoreFetch
-    private let engine: Engine
+    private let reader: StoreReader
     private let state: EngineState
     private let trace: QueryTrace?
 
     init(
-        _ plan: TablePlan, _ fetch: StoreFetch, _ engine: Engine, _ state: EngineState,
+        _ plan: TablePlan, _ fetch: StoreFetch, _ reader: StoreReader, _ state: EngineState,
         _ trace: QueryTrace?
     ) {
         self.plan = plan
         self.fetch = fetch
-        self.engine = engine
+        self.reader = reader
         self.state = state
         self.trace = trace
     }
@@ -102,7 +102,7 @@ struct TableExtremes {
     /// A fetch with a condition more; nil if it is refused: what is refused of the two together may be asked alone.
     private func runner(_ fetch: StoreFetch) throws(StoreError) -> FetchRunner? {
         do throws(StoreError) {
-            return try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
+            return try FetchRunner(reader: reader, state: state, fetch: fetch, trace: trace)
         } catch {
             guard error.code == .invalidRequest else { throw error }
             return nil
@@ -145,7 +145,7 @@ struct TableExtremes {
         first.limit = 1
         first.offset = 0
         guard var runner = try self.runner(first) else { return nil }
-        let planner = QueryPlanner.planner(first, state, engine.identity)
+        let planner = QueryPlanner.planner(first, state, reader.identity)
         planner.takesAnyOfEqual = true
         runner.planner = planner
         // Another way may be cheaper, and is gone once for all figures.

@@ -17,7 +17,7 @@ import CairnModel
 import CairnStore
 
 struct TableRunner {
-    let engine: Engine
+    let reader: StoreReader
     let state: EngineState
     private(set) var request: StoreTableFetch
     /// Who wants to know what is done.
@@ -29,7 +29,7 @@ struct TableRunner {
         let plan = try TablePlan(request, in: catalog.schema)
         trace?.groups = plan.isGrouped
         var runner = self
-        runner.request.fetch = try request.fetch.bound(to: state, engine.identity)
+        runner.request.fetch = try request.fetch.bound(to: state, reader.identity)
         let (rows, how) = try plan.isGrouped ? runner.grouped(plan) : runner.plain(plan)
         // Rows that lie in the order of objects are sorted where these are found.
         if let trace, plan.isGrouped || keys(plan) == nil { trace.sorts = !plan.sort.isEmpty }
@@ -64,7 +64,7 @@ struct TableRunner {
             fetch.limit = nil
             fetch.offset = 0
         }
-        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
+        let runner = try FetchRunner(reader: reader, state: state, fetch: fetch, trace: trace)
         let (hits, found) = try runner.hits()
         let how = found.text
         let columns = try sources(plan.columns, plan)
@@ -198,13 +198,13 @@ struct TableRunner {
             fetch.predicate = fetch.predicate.map { .and([$0, hole]) } ?? hole
             how += ", "
         }
-        if let extremes = try TableExtremes(plan, fetch, engine, state, trace).table() {
+        if let extremes = try TableExtremes(plan, fetch, reader, state, trace).table() {
             let rows = plan.arranged(
                 extremes.rows, request.fetch.offset, request.fetch.limit, inOrder: true)
             return (rows, extremes.plan)
         }
-        let runner = try FetchRunner(engine: engine, state: state, fetch: fetch, trace: trace)
-        if let index = IndexGroups(plan, fetch, state, engine.identity) {
+        let runner = try FetchRunner(reader: reader, state: state, fetch: fetch, trace: trace)
+        if let index = IndexGroups(plan, fetch, state, reader.identity) {
             let (offset, limit) = (request.fetch.offset, request.fetch.limit)
             // Whoever does not want the answer may say so once.
             var isCancelled = false

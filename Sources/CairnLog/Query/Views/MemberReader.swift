@@ -5,14 +5,14 @@ import CairnModel
 import CairnStore
 
 struct MemberReader {
-    let engine: Engine
+    let reader: StoreReader
     let state: EngineState
 
     private var catalog: Catalog { state.catalog }
 
     private func number(_ id: ObjectID, entity: Int) throws(StoreError) -> UInt32? {
         if id.isTemporary { return nil }
-        guard engine.identity.owns(id, entity: entity) else {
+        guard reader.identity.owns(id, entity: entity) else {
             throw .foreign(id, catalog.schema.entities[entity])
         }
         return UInt32(exactly: id.reference)
@@ -25,11 +25,11 @@ struct MemberReader {
         let description = catalog.schema.entities[entity].relationships[relationship]
         return try state.members(of: number, description, entity: entity) {
             handle throws(StoreError) in try block(handle)
-        }.map { engine.identity.id(UInt64($0), entity: description.destination) }
+        }.map { reader.identity.id(UInt64($0), entity: description.destination) }
     }
 
     private func block(_ handle: BlockHandle) throws(StoreError) -> CachedBlock {
-        try engine.block(state.blocks.entry(handle), in: state)
+        try reader.block(state.blocks.entry(handle), in: state)
     }
 
     /// The objects whose to-one relationship leads to a target.
@@ -41,11 +41,11 @@ struct MemberReader {
         switch description.storage {
         case .column(let column):
             return state.sources(of: number, entity: entity, column: column)
-                .map { engine.identity.id(UInt64($0), entity: entity) }
+                .map { reader.identity.id(UInt64($0), entity: entity) }
         case .pairs(let pairs, let isSource):
             return try state.ends(pairs, near: isSource ? 1 : 0, of: number) {
                 handle throws(StoreError) in try block(handle)
-            }.sorted().map { engine.identity.id(UInt64($0), entity: entity) }
+            }.sorted().map { reader.identity.id(UInt64($0), entity: entity) }
         case .inverseColumn, .transient: return []
         }
     }

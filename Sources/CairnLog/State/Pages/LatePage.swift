@@ -12,12 +12,6 @@
 
 import Synchronization
 
-/// Who reads pages late, a part of them at a time.
-class LatePages {
-    /// Reads a part, and sets the pages of its records.
-    func load(_ part: Int) { preconditionFailure("who reads pages late says how") }
-}
-
 /// What stands in a state for a page that is read late.
 enum LatePage {
     static let recordBytes = 32

@@ -1,11 +1,47 @@
-// Reading blocks, and states that stay readable.
+// What readers of a store share: the cache of blocks and what is known of them, threads that help, memory for columns, and
+// the states that are published.
+//
+// A part of a state that is read late from a checkpoint, and cannot be read, is empty to whoever comes upon it: whoever reads
+// states does so within `withWholeState`, which throws then.
 //
 // Threads: any.
 
 import CairnFormat
 import CairnStore
 
-extension Engine {
+/// Reads the blocks of an open store.
+final class StoreReader: Sendable {
+    let storeID: StoreID
+    let identity: StoreIdentity
+    let cache: BlockCache
+    let zones = BlockZones()
+    /// Who helps with scans.
+    let crew: ScanCrew
+    let batches = ColumnBatchPool()
+    let largeValues: LargeValueReader
+    let registry: StateRegistry<EngineState>
+    /// What of a state is read late.
+    private let latePages: LatePages?
+    /// Rows of a commit that may not be written yet, by segment and offset.
+    private let waiting: @Sendable (UInt32, UInt64) -> StoredPayload?
+
+    init(
+        storeID: StoreID, identity: StoreIdentity, cache: BlockCache, crew: ScanCrew,
+        largeValues: LargeValueReader, registry: StateRegistry<EngineState>, latePages: LatePages?,
+        waiting: @escaping @Sendable (UInt32, UInt64) -> StoredPayload?
+    ) {
+        self.storeID = storeID
+        self.identity = identity
+        self.cache = cache
+        self.crew = crew
+        self.largeValues = largeValues
+        self.registry = registry
+        self.latePages = latePages
+        self.waiting = waiting
+    }
+
+    // MARK: Blocks
+
     /// A block that is stored.
     func block(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock {
         let place = entry.place
@@ -54,8 +90,8 @@ extension Engine {
     private func unwritten(_ place: Place, in state: EngineState) throws(StoreError)
         -> StoredPayload
     {
-        if let waiting = queue.rows(in: place.segment, at: UInt64(place.byteOffset)) {
-            return waiting
+        if let found = waiting(place.segment, UInt64(place.byteOffset)) {
+            return found
         }
         return try segment(of: place, in: state).rows(
             at: UInt64(place.byteOffset), storeTag: storeID.tag)
@@ -88,8 +124,26 @@ extension Engine {
         }
     }
 
+    // MARK: States
+
     /// Keeps the published state readable.
     func pin() throws(StoreError) -> PinnedState<EngineState> {
         registry.pin()
+    }
+
+    /// Runs a closure over states. It throws if parts of them were missing meanwhile: they are read as empty.
+    func withWholeState<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+        guard let latePages else { return try body() }
+        let count = try latePages.repair()
+        let result: R
+        do {
+            result = try body()
+        } catch {
+            // What is read as empty contradicts the rest: the cause is what could not be read.
+            try latePages.check(since: count)
+            throw error
+        }
+        try latePages.check(since: count)
+        return result
     }
 }

@@ -1,0 +1,34 @@
+// What all commits of an open store are made with.
+//
+// Threads: any; what `memory` holds is the holder's of the turn.
+
+import CairnFileSystem
+import Synchronization
+
+/// What a commit needs beside the state it changes.
+final class CommitTools: Sendable {
+    let sizes: StoreSizes
+    let clock: any StoreClock
+    /// Who writes, as the history says it; nil: this process.
+    let historyProcess: (number: UInt32, program: String)?
+    /// For the holder of the turn.
+    let memory = CommitMemory()
+    /// The values that wait for a save.
+    let staging: StagingArea
+    /// Segments that left the store.
+    let retired: RetiredSegments
+    /// Metadata that are to be written by the next save.
+    let metadata = MetadataQueue()
+    /// The commit that was recorded last, and when.
+    let recordedHistory = Mutex((commit: UInt64(0), time: 0.0))
+    /// Whether an id may lead to another object than its own: contexts ask often, and mostly none does.
+    let mayRedirect = Atomic(false)
+
+    init(_ options: LogStoreOptions, staging: StagingArea, retired: RetiredSegments) {
+        sizes = options.sizes
+        clock = options.clock
+        historyProcess = options.historyProcess
+        self.staging = staging
+        self.retired = retired
+    }
+}

@@ -1,0 +1,38 @@
+// What an open store does beside its commits: each duty has its own state, and the engine tells it when there may be something
+// to do.
+//
+// Threads: any; `willEndLog` and `didEndLog` within the turn.
+
+/// Something that an open store does beside its commits.
+protocol EngineDuty: AnyObject, Sendable {
+    /// The store is open.
+    func begin(_ engine: Engine)
+
+    /// Enough was written that there may be something to do: once in a sixty-fourth of what a checkpoint is taken after.
+    func look(_ engine: Engine)
+
+    /// A state is not read any more.
+    func noteRelease(_ engine: Engine)
+
+    /// Says which checkpoints stay beside the newest one.
+    func keepCheckpoints(_ engine: Engine, on shelf: inout CheckpointShelf)
+
+    /// The store is closed; within the turn.
+    func willClose(_ engine: Engine)
+
+    /// The same for a store that can be written to, before its close frame; the caller has the turn.
+    func willEndLog(_ engine: Engine, _ turn: Engine.Turn)
+
+    /// The same behind its close frame.
+    func didEndLog(_ engine: Engine)
+}
+
+extension EngineDuty {
+    func begin(_ engine: Engine) {}
+    func look(_ engine: Engine) {}
+    func noteRelease(_ engine: Engine) {}
+    func keepCheckpoints(_ engine: Engine, on shelf: inout CheckpointShelf) {}
+    func willClose(_ engine: Engine) {}
+    func willEndLog(_ engine: Engine, _ turn: Engine.Turn) {}
+    func didEndLog(_ engine: Engine) {}
+}

@@ -1,0 +1,28 @@
+import CairnFormat
+import CairnStore
+
+extension OpenedLog {
+    /// The segments that left the store and whose files are there: those that are held for past states, and those that the
+    /// checkpoint needs and the log does not.
+    var retired: [RetiredSegment] {
+        var retired: [RetiredSegment] = []
+        for held in held {
+            // The log is read on from the checkpoint with it, if it was retired behind that.
+            let isNeeded = base.map { held.retired > $0.commit } ?? false
+            retired.append(
+                RetiredSegment(
+                    number: held.number, begun: held.begun, commit: held.retired,
+                    lsn: isNeeded ? commitEnd.lsn : 0, bytes: held.bytes))
+        }
+        let held = Set(held.map(\.number))
+        for segment in base?.segments.all ?? []
+        where segments[segment.number] == nil && !held.contains(segment.number) {
+            retired.append(
+                RetiredSegment(
+                    number: segment.number, begun: segment.header.commit, commit: 0,
+                    lsn: commitEnd.lsn,
+                    bytes: base?.end(of: segment) ?? 0))
+        }
+        return retired
+    }
+}

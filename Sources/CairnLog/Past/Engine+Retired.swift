@@ -1,0 +1,103 @@
+// What becomes of the segments that compaction and migration have retired.
+//
+// A retired segment's file is removed when the commit that retired it is durable, no state of this process needs it,
+// and no checkpoint on the disk does. Snapshots that together keep too much of them are given up, the oldest first.
+//                                                                                                        FS2, ST3
+//
+// Threads: any.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import Synchronization
+
+extension Engine {
+    /// Lets files be removed that a state needed which nobody reads any more.
+    func scheduleSweep() {
+        guard tools.retired.beginWaitingForSweep() else { return }
+        // States come and go: once a second is enough.
+        housekeeper.schedule(after: 1) { [weak self] in
+            guard let self else { return }
+            self.tools.retired.endWaitingForSweep()
+            self.sweepRetired()
+        }
+    }
+
+    /// Removes what was retired and is not kept for past states, and replaces a checkpoint that needs it.
+    func giveBackReleased() {
+        let lsn = checkpoint.withLock { $0.lsn }
+        let isNeeded = unheldRetired.contains { $0.lsn > lsn }
+        if isNeeded, sizes.checkpointBytes != .max { try? takeCheckpoint() }
+        sweepRetired()
+    }
+
+    /// Snapshots, the oldest first, with the bytes of retired segments that each keeps from being removed.
+    var pinnedSpace: [(snapshot: SnapshotPin, bytes: UInt64)] {
+        let all = snapshots.all
+            .filter(\.isHeld).sorted { $0.commit < $1.commit }
+        let retired = unheldRetired
+        return all.map { snapshot in
+            let kept = retired.filter { $0.isNeeded(by: snapshot.commit) }
+            return (snapshot, kept.reduce(0) { $0 + $1.bytes })
+        }
+    }
+
+    /// Retired segments but for those that are kept for past states, whoever has snapshots.
+    var unheldRetired: [RetiredSegment] {
+        let held = heldSegments
+        return tools.retired.all.filter { !held.contains($0.number) }
+    }
+
+    /// Gives the oldest snapshots up while together they keep more than the limit.
+    private func expireSnapshots() {
+        var snapshots = pinnedSpace.filter { $0.bytes > 0 }[...]
+        let retired = unheldRetired
+        while let oldest = snapshots.first {
+            let kept = retired.reduce(0) { sum, segment in
+                snapshots.contains { segment.isNeeded(by: $0.snapshot.commit) }
+                    ? sum + segment.bytes : sum
+            }
+            guard kept > snapshotLimit else { return }
+            _ = oldest.snapshot.expire(.init(keptBytes: oldest.bytes, limit: snapshotLimit))
+            snapshots.removeFirst()
+        }
+    }
+
+    /// Removes the files of retired segments that nobody needs.
+    ///
+    /// - Parameter isClosing: that what is still read is read through files that are open.
+    func sweepRetired(isClosing: Bool = false) {
+        if isReadOnly { return }
+        settleReleases()
+        if !isClosing { expireSnapshots() }
+        try? inFolder { () throws(StoreError) in removeRetired(isClosing: isClosing) }
+    }
+
+    private func removeRetired(isClosing: Bool) {
+        let durable = queue.durable
+        // First the states, then the checkpoint: what is made of a state pins it until that is noted.
+        let epochs =
+            isClosing
+            ? [] : registry.epochs + snapshots.all.filter(\.isHeld).map(\.commit)
+        let held = heldSegments
+        let (checkpointLSN, hasCheckpoint) = checkpoint.withLock { ($0.lsn, $0.bytes > 0) }
+        let (needless, left) = tools.retired.remove(keeping: held) { segment in
+            max(segment.lsn, segment.releaseLSN) <= durable
+                && (!hasCheckpoint || segment.lsn <= checkpointLSN)
+                && !epochs.contains { segment.isNeeded(by: $0) }
+        }
+        registry.tellsOfReleases = !left.allSatisfy { held.contains($0.number) }
+        // Past states open what they need. Snapshots outlive the closing, and what they read is open.
+        if !isClosing {
+            for retired in needless { reader.largeValues.remove(retired.number) }
+        }
+        let removed = needless.filter { !held.contains($0.number) }
+        guard !removed.isEmpty else { return }
+        for retired in removed {
+            // A file that stays is removed by the next writer.
+            try? files.fileSystem.unlink(files.path(retired.number))
+        }
+        // Without, they would come back with the next power cut, until somebody opens the store to write.
+        try? files.fileSystem.syncDirectory(files.folder)
+    }
+}

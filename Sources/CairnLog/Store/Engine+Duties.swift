@@ -1,0 +1,15 @@
+import CairnStore
+
+extension Engine {
+    /// An engine of a log that was opened, with all that an open store does beside its commits.
+    convenience init(_ opened: OpenedLog, options: LogStoreOptions) throws(StoreError) {
+        try self.init(
+            opened, options: options,
+            duties: [
+                StagingDuty(), PastStates(),
+                CompactionDuty(
+                    logEnd: opened.end.lsn, floor: options.sizes.compactionFloor),
+                FollowingDuty(opened.files.folder, options),
+            ])
+    }
+}
