@@ -132,7 +132,7 @@ struct BatchInserter: ~Copyable {
             derivations = BatchDerivations()
         }
         let setOnly = request.setOnly
-        if let known = memory.batchRoom.pointee.take(),
+        if let known = BatchMemory.of(memory).take(),
             known.fits(
                 catalog, entity: entity, setOnly: setOnly, updates: updates, merges: merges)
         {
@@ -148,7 +148,7 @@ struct BatchInserter: ~Copyable {
         let result = result
         var room = room
         room.probes.forget()
-        memory.batchRoom.pointee = consume room
+        BatchMemory.of(memory).keep(room)
         return result
     }
 

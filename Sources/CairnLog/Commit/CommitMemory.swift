@@ -12,8 +12,8 @@ final class CommitMemory: @unchecked Sendable {
     // Used by the holder of the turn alone.
     let encoder: UnsafeMutablePointer<RowBlockEncoder>
     let smallRows: UnsafeMutablePointer<SmallRowsByEntity>
-    /// Of the batch insert that was last.
-    let batchRoom: UnsafeMutablePointer<BatchRoom?>
+    /// What the batch insert that was last has left for the next one: always of one class.
+    let batch: UnsafeMutablePointer<AnyObject?>
     /// Of the commit that was last and changed a fetch index.
     let fetchIndexWriter: UnsafeMutablePointer<FetchIndexWriter?>
     /// For the frames of a commit.
@@ -31,8 +31,8 @@ final class CommitMemory: @unchecked Sendable {
         encoder.initialize(to: RowBlockEncoder())
         smallRows = .allocate(capacity: 1)
         smallRows.initialize(to: SmallRowsByEntity())
-        batchRoom = .allocate(capacity: 1)
-        batchRoom.initialize(to: nil)
+        batch = .allocate(capacity: 1)
+        batch.initialize(to: nil)
         fetchIndexWriter = .allocate(capacity: 1)
         fetchIndexWriter.initialize(to: nil)
         buffer = .allocate(capacity: 1)
@@ -55,8 +55,8 @@ final class CommitMemory: @unchecked Sendable {
         encoder.deallocate()
         smallRows.deinitialize(count: 1)
         smallRows.deallocate()
-        batchRoom.deinitialize(count: 1)
-        batchRoom.deallocate()
+        batch.deinitialize(count: 1)
+        batch.deallocate()
         fetchIndexWriter.deinitialize(count: 1)
         fetchIndexWriter.deallocate()
         buffer.deinitialize(count: 1)

@@ -40,13 +40,11 @@ public struct LogStoreOptions: Sendable {
     ///
     /// From the first time on, versions of this library that know no past states can read the store and cannot write to it.
     public var pastStates: PastStateRetention?
-    /// Whether a store of another version of the model is led to the one that it is opened with, as
-    /// ``LogStore/migrate(at:to:options:)`` does; false: opening it throws `.incompatibleModel`. nil: a container or a coordinator
-    /// does so, a store that is opened by itself does not.
-    ///
-    /// It is never led back by that to a version that it has left, as an older version of an app would have it: opening it throws
-    /// `.incompatibleModel`. Who wants it asks for it by ``LogStore/migrate(at:to:options:)``.
-    public var shouldMigrateStoreAutomatically: Bool?
+    /// Whether a store of another version of the model is migrated when it is opened; nil: nobody has said so. The migration sets
+    /// it, as `shouldMigrateStoreAutomatically`, together with how that is done.
+    package var migratesAutomatically: Bool?
+    package var automaticMigration:
+        (@Sendable (String, Schema, LogStoreOptions) throws(StoreError) -> Void)?
     /// Whether a store is opened as it is with a model of another version, if both store the same: versions may differ in hash
     /// modifiers, in how many members a relationship may have, and in what is not stored at all. The store keeps its version: whoever
     /// does not ignore it is refused as before, or leads it to its own model.
@@ -112,7 +110,7 @@ public struct LogStoreOptions: Sendable {
         }
         if ignoresModelVersion { return true }
         guard wanted.hasSameVersion(as: other) else { return false }
-        let leads = (shouldMigrateStoreAutomatically ?? false) && !isReadOnly
+        let leads = (migratesAutomatically ?? false) && !isReadOnly
         return !leads || ordered.hasSameStorage(as: other)
     }
 }

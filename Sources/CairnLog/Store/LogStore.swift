@@ -77,8 +77,7 @@ public final class LogStore: PersistentStore {
     private static func openEngine(
         at path: String, _ schema: Schema?, _ options: LogStoreOptions
     ) throws(StoreError) -> Engine {
-        guard let schema, options.shouldMigrateStoreAutomatically == true, !options.isReadOnly
-        else {
+        guard let schema, let migrate = options.automaticMigration, !options.isReadOnly else {
             return try EngineRegistry.shared.open(FilePath(path), schema: schema, options: options)
         }
         do throws(StoreError) {
@@ -87,7 +86,7 @@ public final class LogStore: PersistentStore {
         } catch {
             guard error.code == .incompatibleModel else { throw error }
         }
-        try migrateAutomatically(at: path, to: schema, options: options)
+        try migrate(path, schema, options)
         return try EngineRegistry.shared.open(FilePath(path), schema: schema, options: options)
     }
 

@@ -1,0 +1,18 @@
+// Threads: used by the holder of the turn alone.
+
+/// What batch inserts leave for the next one.
+final class BatchMemory {
+    private(set) var room: BatchRoom?
+
+    /// That which is kept with the rest of a commit's memory.
+    static func of(_ memory: CommitMemory) -> BatchMemory {
+        if let known = memory.batch.pointee { return unsafeDowncast(known, to: BatchMemory.self) }
+        let made = BatchMemory()
+        memory.batch.pointee = made
+        return made
+    }
+
+    func take() -> BatchRoom? { room.take() }
+
+    func keep(_ used: consuming BatchRoom) { room = consume used }
+}

@@ -1,0 +1,20 @@
+import CairnStore
+
+extension LogStoreOptions {
+    /// Whether a store of another version of the model is led to the one that it is opened with, as
+    /// ``LogStore/migrate(at:to:options:)`` does; false: opening it throws `.incompatibleModel`. nil: a container or a coordinator
+    /// does so, a store that is opened by itself does not.
+    ///
+    /// It is never led back by that to a version that it has left, as an older version of an app would have it: opening it throws
+    /// `.incompatibleModel`. Who wants it asks for it by ``LogStore/migrate(at:to:options:)``.
+    public var shouldMigrateStoreAutomatically: Bool? {
+        get { migratesAutomatically }
+        set {
+            migratesAutomatically = newValue
+            guard newValue == true else { return automaticMigration = nil }
+            automaticMigration = { (path, schema, options) throws(StoreError) in
+                try LogStore.migrateAutomatically(at: path, to: schema, options: options)
+            }
+        }
+    }
+}
