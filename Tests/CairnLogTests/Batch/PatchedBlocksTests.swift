@@ -109,7 +109,7 @@ struct PatchedBlocksTests {
         let entry = try #require(PatchedSample.blocks(subject.store).all.first)
         #expect(entry.patched == base)
         let state = subject.store.engine.registry.published()
-        let block = try subject.store.engine.block(entry, in: state)
+        let block = try subject.store.engine.reader.block(entry, in: state)
         let brought = block.head.columns.filter { !$0.isBorrowed }
         #expect(brought.count == 3)
         #expect(try subject.text.contains("\"small\":4"))

@@ -246,7 +246,7 @@ struct RewrittenBlocksTests {
     private static func eachBlock(_ store: LogStore, _ body: (CachedBlock) throws -> Void) throws {
         let state = store.engine.registry.published()
         for handle in state.blocks.blocks(ofEntity: 0, .full) {
-            try body(try store.engine.block(state.blocks.entry(handle), in: state))
+            try body(try store.engine.reader.block(state.blocks.entry(handle), in: state))
         }
     }
 }

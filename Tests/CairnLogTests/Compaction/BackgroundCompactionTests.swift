@@ -274,7 +274,7 @@ struct BackgroundCompactionTests {
         var last = engine.registry.published().commit
         let steps = try shop.run { delay in
             // What comes last looks whether files can go.
-            guard engine.compaction.withLock({ $0.isScheduled }) else { return }
+            guard engine.compaction.progress.withLock({ $0.isScheduled }) else { return }
             waited += delay
             longest = max(longest, delay)
             let commit = engine.registry.published().commit

@@ -189,10 +189,10 @@ struct CompactionTests {
         #expect(steps > 5)
         let text = try SampleStore.text(store)
         #expect(try store.check().findings.isEmpty)
-        #expect(store.engine.compaction.withLock { $0.retired.count } == victims.count)
+        #expect(store.engine.tools.retired.all.count == victims.count)
         // The files go when nothing needs them.
         store.engine.sweepRetired()
-        #expect(store.engine.compaction.withLock { $0.retired.isEmpty })
+        #expect(store.engine.tools.retired.all.isEmpty)
         #expect(try Self.text(try DiskImage(of: disk)).text == text)
         try store.close()
         #expect(try Self.text(try DiskImage(of: disk)).text == text)

@@ -42,7 +42,7 @@ struct InterruptedCompactionTests {
         func checkFiles(_ place: String = "") throws {
             // One that was begun and has no commit yet is unknown to what is published.
             let segments = store.engine.withTurnAnyway { $0.segments }
-            let retired = store.engine.compaction.withLock { $0.retired.map(\.number) }
+            let retired = store.engine.tools.retired.all.map(\.number)
             let wanted = Set(segments.all.map(\.number)).union(retired)
             let names = Set(wanted.map { SegmentName.name(of: $0) })
             #expect(Set(try DiskImage(of: base).segments) == names, "\(place)")
@@ -107,12 +107,12 @@ struct InterruptedCompactionTests {
         try CompactionTests.fill(shop.store)
         shop.disk.fail(.open, with: .noSpace, repeats: true)
         shop.scheduler.run()
-        #expect(shop.store.engine.compaction.withLock { $0.writtenBytes } == 0)
+        #expect(shop.store.engine.compaction.progress.withLock { $0.writtenBytes } == 0)
         shop.disk.clearFaults()
         for round in 0..<3 { try CompactionTests.update(shop.store, 0..<180, 50 + round) }
         let before = try SampleStore.text(shop.store)
         shop.scheduler.run()
-        #expect(shop.store.engine.compaction.withLock { $0.writtenBytes } > 0)
+        #expect(shop.store.engine.compaction.progress.withLock { $0.writtenBytes } > 0)
         #expect(try SampleStore.text(shop.store) == before)
         try shop.checkFiles()
     }
@@ -258,7 +258,7 @@ struct InterruptedCompactionTests {
             text = try SampleStore.text(shop.store)
             engine = shop.store.engine
             for _ in 0..<3 { shop.scheduler.runOnce() }
-            let isUnderWay = shop.store.engine.compactor.withLock { $0 != nil }
+            let isUnderWay = shop.store.engine.compaction.run.withLock { $0 != nil }
             try #require(isUnderWay)
             try shop.store.close()
         }

@@ -139,12 +139,12 @@ struct NewestSegmentTests {
         }
         shop.scheduler.runOnce()
         #expect(shop.scheduler.delays == [Shop.idle], "somebody has written")
-        let looked = shop.store.engine.compaction.withLock { $0.lookedLSN }
+        let looked = shop.store.engine.compaction.progress.withLock { $0.lookedLSN }
         shop.scheduler.runOnce()
         #expect(shop.scheduler.delays == [])
         let end = shop.store.engine.registry.published().end.lsn
         #expect(looked < end)
-        #expect(shop.store.engine.compaction.withLock { $0.lookedLSN } == end)
+        #expect(shop.store.engine.compaction.progress.withLock { $0.lookedLSN } == end)
         // Too little to look again.
         try shop.put(0..<4, round: 1)
         #expect(shop.scheduler.delays == [])

@@ -243,7 +243,7 @@ struct LogRuleTests {
         func read(_ reference: ValueReference, _ owner: LargeValueReader.Owner) throws -> [UInt8] {
             var writer = ByteWriter(capacity: 32)
             reference.encode(to: &writer)
-            return try engine.largeValues.read(writer.bytes, from: whole.place, owner: owner)
+            return try engine.reader.largeValues.read(writer.bytes, from: whole.place, owner: owner)
         }
         #expect(UInt64(try read(whole, owner).count) == head.totalLength)
         func expect(

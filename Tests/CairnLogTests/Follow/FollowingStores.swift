@@ -22,7 +22,7 @@ enum FollowingStores {
     static func text(_ snapshot: LogSnapshot, of store: LogStore) throws -> String {
         var bytes: [UInt8] = []
         let pinned = snapshot.pinned!
-        var export = CanonicalExport(engine: store.engine, state: pinned.state)
+        var export = CanonicalExport(reader: store.engine.reader, state: pinned.state)
         try export.write { bytes.append(contentsOf: $0) }
         withExtendedLifetime(snapshot) {}
         return String(decoding: bytes, as: UTF8.self)

@@ -175,7 +175,7 @@ struct OrderedSample {
         let entry = state.blocks.entry(cell.handle)
         let reader = RowReader(
             catalog: state.catalog, identity: store.identity, entity: Int(entry.entity))
-        return try reader.orderKeys(try engine.block(entry, in: state), cell.slot)
+        return try reader.orderKeys(try engine.reader.block(entry, in: state), cell.slot)
     }
 
     /// How many objects have been written more than once, and how many pairs.

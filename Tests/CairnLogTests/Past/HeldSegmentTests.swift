@@ -170,11 +170,11 @@ struct HeldSegmentTests {
         let bounds = try #require(try store.pastStateBounds())
         var snapshot: (any StoreSnapshot)? = try store.snapshot(at: bounds.horizon)
         try store.purgePastStates(before: bounds.last)
-        #expect(!store.engine.compaction.withLock { $0.retired.isEmpty })
+        #expect(!store.engine.tools.retired.all.isEmpty)
         withExtendedLifetime(snapshot) {}
         snapshot = nil
         scheduler.runOnce()
-        #expect(store.engine.compaction.withLock { $0.retired.isEmpty })
+        #expect(store.engine.tools.retired.all.isEmpty)
         try store.close()
     }
 

@@ -25,7 +25,7 @@ struct InterruptedPastTests {
         throws
     {
         let segments = store.engine.withTurnAnyway { $0.segments }
-        let retired = store.engine.compaction.withLock { $0.retired.map(\.number) }
+        let retired = store.engine.tools.retired.all.map(\.number)
         let wanted = Set(segments.all.map(\.number)).union(retired)
         #expect(
             Set(try DiskImage(of: disk).segments)
@@ -65,7 +65,7 @@ struct InterruptedPastTests {
                 try store.engine.setPastStates(.off)
                 try store.engine.takeCheckpoint()
                 store.engine.sweepRetired()
-                #expect(store.engine.compaction.withLock { $0.retired.isEmpty }, "\(what)")
+                #expect(store.engine.tools.retired.all.isEmpty, "\(what)")
                 try checkFiles(store, disk, what)
             }
             try store.close()

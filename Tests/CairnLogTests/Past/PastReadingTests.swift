@@ -48,7 +48,7 @@ struct PastReadingTests {
             #expect(try PastContents.text(store, try store.snapshot(at: number)) == text)
         }
         // However often they are read, each segment is lent once to a state.
-        #expect(store.engine.largeValues.lentSegments <= 4)
+        #expect(store.engine.reader.largeValues.lentSegments <= 4)
         try store.close()
     }
 

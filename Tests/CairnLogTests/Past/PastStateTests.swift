@@ -102,7 +102,7 @@ struct PastStateTests {
         var contents = PastContents()
         try Self.work(store, &contents)
         _ = try store.compact()
-        let waiting = store.engine.compaction.withLock { $0.retired.count }
+        let waiting = store.engine.tools.retired.all.count
         #expect(waiting > 0)
         try store.engine.setPastStates(.off)
         #expect(try store.pastStateBounds() == nil)
@@ -136,7 +136,7 @@ struct PastStateTests {
             #expect(try contents.problems(store, &random) == [])
             let held = store.engine.heldSegments
             #expect(!held.isEmpty)
-            let waiting = store.engine.compaction.withLock { Set($0.retired.map(\.number)) }
+            let waiting = Set(store.engine.tools.retired.all.map(\.number))
             #expect(waiting == held)
             #expect(bounds.retention == (isByTime ? .seconds(3600) : .transactions(20)))
             try store.close()

@@ -74,7 +74,7 @@ private struct PastRun {
         try store?.engine.synchronize()
         try store?.engine.takeCheckpoint()
         store?.engine.sweepRetired()
-        let waiting = try #require(store).engine.compaction.withLock { $0.retired.map(\.number) }
+        let waiting = try #require(store).engine.tools.retired.all.map(\.number)
         if !waiting.isEmpty { problems.append("segments \(waiting) stay for nothing") }
         try store?.close()
         let left = try DiskImage(of: disk).files.keys.filter { $0.hasPrefix("checkpoint") }

@@ -74,7 +74,7 @@ struct StagedValueTests {
             }
         }
         #expect(try StagedStores.sides(disk).count == 1)
-        try store.engine.withTurn { _ in store.engine.staging.trim() }
+        try store.engine.withTurn { _ in store.engine.tools.staging.trim() }
         #expect(try StagedStores.sides(disk).values.allSatisfy { $0 == 4096 })
         _ = try StagedStores.stage(store, value, for: id)
         try store.close()

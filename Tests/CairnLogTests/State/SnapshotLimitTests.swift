@@ -51,7 +51,7 @@ struct SnapshotLimitTests {
             #expect(try SampleStore.text(store) == history.contents.last)
             let fetch = StoreFetch(entity: try CompactionTests.all(store).entity)
             _ = try store.snapshot().rows(try store.snapshot().fetch(fetch).ids)
-            let cache = store.engine.cache
+            let cache = store.engine.reader.cache
             // The block that was read last stays, however large it is.
             #expect(cache.bytes <= max(budget, 1) || cache.count == 1)
             #expect(cache.count > 0)
