@@ -28,30 +28,18 @@ public final class Schema: Sendable {
     package let hasOrder: Bool
     private let indexes: [String: Int]
 
-    /// Checks a model and resolves it.
-    ///
-    /// - Throws: `ModelError` for the first thing that is wrong.
-    public convenience init(_ model: ManagedObjectModel) throws(ModelError) {
-        try self.init(model, isStored: false)
-    }
-
-    /// The same for a model that a store has. One with a derivation that is refused serves to read what is stored.
-    package init(_ model: ManagedObjectModel, isStored: Bool) throws(ModelError) {
-        let resolved = try SchemaResolver(model).resolve()
-        try ModelChecks(model: model, entities: resolved.entities).run()
-        derivations = try DerivationResolver(entities: resolved.entities, pairs: resolved.pairs)
-            .resolve(isStored: isStored)
-        orderedReferences = Self.orderedReferences(resolved.entities)
-        hasOrder = resolved.entities.contains { $0.relationships.contains(where: \.keepsOrder) }
+    /// A schema of what was checked and resolved already.
+    init(
+        _ model: ManagedObjectModel, entities: [SchemaEntity], pairs: [SchemaPairs],
+        derivations: SchemaDerivations
+    ) {
+        self.derivations = derivations
+        orderedReferences = Self.orderedReferences(entities)
+        hasOrder = entities.contains { $0.relationships.contains(where: \.keepsOrder) }
         self.model = model
-        self.entities = resolved.entities
-        self.pairs = resolved.pairs
+        self.entities = entities
+        self.pairs = pairs
         self.indexes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.index) })
-    }
-
-    /// The derived attributes that are refused, each judged by itself; of a model that a store has there can be some.
-    package var refusedDerivations: [RefusedDerivation] {
-        DerivationResolver(entities: entities, pairs: pairs).refused()
     }
 
     /// The entity of that name, or nil.
