@@ -73,7 +73,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         module("CairnModel", exclude: layers),
-        module("CairnStore", ["CairnModel"]),
+        module("CairnStore", ["CairnModel"], exclude: layers),
         module("CairnFormat", ["CCairn", "CLZ4"]),
         module("CairnFileSystem", ["CCairn", system]),
         module(

@@ -240,23 +240,3 @@ extension Schema {
         return true
     }
 }
-
-extension SchemaColumn {
-    /// Whether the model has rules about the column's values, beyond that they are of its type and there.
-    package var hasRules: Bool {
-        guard let attribute else { return false }
-        return attribute.type == .date || attribute.minimumValue != nil
-            || attribute.maximumValue != nil || attribute.minimumLength != nil
-            || attribute.maximumLength != nil || attribute.regularExpression != nil
-            || !attribute.validationPredicates.isEmpty
-    }
-}
-
-extension StoreError {
-    /// What the model forbids of a value.
-    init(_ failure: ValidationFailure, entity: String, row: Int? = nil) {
-        self.init(
-            Code(rawValue: failure.code.rawValue), failure.message,
-            context: .init(entity: entity, key: failure.key, row: row, value: failure.value))
-    }
-}
