@@ -59,7 +59,7 @@ struct ImportJob {
     ) throws -> Outcome {
         let start = ContinuousClock.now
         let form = try ListForm(of: source)
-        let exists = try Self.isStore(store) && (unique.isEmpty || Self.isFinished(store))
+        let exists = try StoreSession.isStore(store) && (unique.isEmpty || Self.isFinished(store))
         if exists, addsFields || widens {
             return try growing(source, form, console, since: start, choose)
         }
@@ -157,7 +157,7 @@ struct ImportJob {
     }
 
     /// What is said of types is not what the store has: perhaps its model can follow.
-    struct OtherTypes: Error {
+    struct OtherTypes: ExplainedError {
         /// What it means if the model cannot.
         let failure: Failure
     }
@@ -237,11 +237,6 @@ struct ImportJob {
     }
 
     // MARK: Files
-
-    /// Whether a folder holds a store, or something of one.
-    static func isStore(_ path: String) -> Bool {
-        FileManager.default.fileExists(atPath: "\(path)/lock")
-    }
 
     /// Whether a store's creation was finished; if not, it is made anew and needs a model.
     private static func isFinished(_ path: String) throws -> Bool {

@@ -47,7 +47,7 @@ struct ImportSample {
 
     /// What the entity's properties are, by name; nil if there is no store yet.
     private func storedTypes() throws -> [String: String]? {
-        guard ImportJob.isStore(store) else { return nil }
+        guard StoreSession.isStore(store) else { return nil }
         return try StoreSession.reading(store) { session in
             let entity = try session.entity(entity)
             var types: [String: String] = [:]

@@ -25,7 +25,10 @@ struct QuickstartCommand: ParsableCommand {
         try QuickstartTour(
             folder: place, asJSON: output.json, console: .current,
             tool: Self.toolName(CommandLine.arguments.first)
-        ).run()
+        ) { arguments in
+            var command = try CairnCommand.parseAsRoot(arguments)
+            try command.run()
+        }.run()
     }
 
     private static var temporaryFolder: String {

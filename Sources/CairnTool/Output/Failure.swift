@@ -46,7 +46,7 @@ struct Failure: Error, CustomStringConvertible {
     init?(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
-        case let error as ImportJob.OtherTypes: self = error.failure
+        case let error as any ExplainedError: self = error.failure
         case let error as StoreError: self.init(store: error)
         case let error as ListError:
             self.init("\(error)")
@@ -153,4 +153,9 @@ struct Failure: Error, CustomStringConvertible {
         members += details.filter { $0.value != .null && $0.value != .array([]) }
         return .object(["error": .object(members)])
     }
+}
+
+/// An error that says itself what it means if nobody helps.
+protocol ExplainedError: Error {
+    var failure: Failure { get }
 }

@@ -34,7 +34,7 @@ struct ModelSource {
 
     /// Reads what lies at a path.
     static func read(_ path: String, version: String?) throws -> ModelSource {
-        if ImportJob.isStore(path) {
+        if StoreSession.isStore(path) {
             guard version == nil else {
                 throw Failure("a store has one model: leave --version out", code: .usage)
             }

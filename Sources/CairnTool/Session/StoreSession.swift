@@ -4,6 +4,7 @@ import CairnInspection
 import CairnLog
 import CairnModel
 import CairnStore
+import FoundationEssentials
 
 /// An open store, closed when the command is done with it.
 struct StoreSession {
@@ -42,6 +43,11 @@ struct StoreSession {
         _ path: String, _ schema: Schema?, _ body: (StoreSession) throws -> Result
     ) throws -> Result {
         try with(path, schema, LogStoreOptions(), body)
+    }
+
+    /// Whether a folder holds a store, or something of one.
+    static func isStore(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: "\(path)/lock")
     }
 
     private static func with<Result>(
