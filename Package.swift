@@ -82,15 +82,14 @@ let package = Package(
         module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"]),
         module("CairnInstruments", ["CairnStore", "CairnModel", logging, metrics]),
         module(
-            "CairnInspection",
-            ["CairnModel", "CairnStore", "CairnFormat", "CairnFileSystem", "CairnLog", system]),
+            "CairnInspection", ["CairnModel", "CairnStore", "CairnFormat", system], exclude: layers),
         // Stores written by Core Data, read and brought over: for the tool alone.
         module(
             "CairnCoreData",
             [
                 "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem", "CSQLite", "CZlib",
                 system,
-            ]),
+            ], exclude: layers),
         .executableTarget(
             name: "CairnTool",
             dependencies: [
@@ -98,7 +97,7 @@ let package = Package(
                 "CairnModel",
                 arguments,
             ],
-            swiftSettings: settings),
+            exclude: layers, swiftSettings: settings),
         // The expansions are a library, so that tests can call them; the plug-in only names them. A test
         // that depends on a plug-in would have everything built a second time.
         module("CairnMacros", syntax),
