@@ -149,7 +149,7 @@ final class RemoteChanges: Sendable {
     }
 
     func stream() -> AsyncStream<RemoteChange> {
-        let stream = feed.stream(keeping: ManagedObjectContext.mostWaiting)
+        let stream = feed.stream()
         observe()
         return stream
     }

@@ -43,7 +43,7 @@ extension PersistentStoreCoordinator {
     /// it, and with the coordinator. Up to 1,024 changes wait for a listener; then the oldest are dropped, as
     /// ``StoresChange/number`` tells.
     public var storeChanges: some AsyncSequence<StoresChange, Never> & Sendable {
-        feed.stream(keeping: ManagedObjectContext.mostWaiting)
+        feed.stream()
     }
 
     /// Posted before a store is added, removed or replaced: a program can save its contexts. The notification's object is the

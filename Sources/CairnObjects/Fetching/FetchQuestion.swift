@@ -67,12 +67,4 @@ extension ManagedObjectContext {
         }
         return FetchQuestion(fetch: fetch, entity: entity, evaluator: evaluator, sort: sort)
     }
-
-    /// The entity that a request names.
-    func entity(of terms: FetchTerms) throws(StoreError) -> SchemaEntity {
-        if let entity = knownEntity(named: terms.entityName) { return entity }
-        throw StoreError(
-            .invalidRequest, "the model has no entity of this name",
-            context: .init(entity: terms.entityName))
-    }
 }

@@ -14,19 +14,6 @@ import CairnModel
 import CairnStore
 
 extension ManagedObject {
-    /// The fetched property of a name, be it inherited.
-    final func fetchedProperty(named name: String) -> FetchedPropertyDescription? {
-        var entity: SchemaEntity? = self.entity
-        while let known = entity {
-            let properties = known.description.fetchedProperties
-            if let found = properties.first(where: { $0.name == name }) { return found }
-            guard let parent = known.parent else { return nil }
-            guard let context = managedObjectContext else { return nil }
-            entity = context.schema.entities[parent]
-        }
-        return nil
-    }
-
     /// The objects of a fetched property.
     final func fetchedObjects(_ property: FetchedPropertyDescription) -> [ManagedObject] {
         guard let context = managedObjectContext, !isGone else { return [] }

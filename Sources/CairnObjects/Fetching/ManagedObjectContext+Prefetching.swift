@@ -10,33 +10,6 @@ import CairnModel
 import CairnStore
 
 extension ManagedObjectContext {
-    /// A path as the names of its relationships, which all exist.
-    typealias PrefetchPath = [String]
-
-    /// Checks the paths of a request.
-    func prefetchPaths(_ paths: [String], _ terms: FetchTerms) throws(StoreError) -> [PrefetchPath]
-    {
-        if paths.isEmpty { return [] }
-        let entity = try entity(of: terms)
-        var result: [PrefetchPath] = []
-        for path in paths {
-            let names = path.split(separator: ".", omittingEmptySubsequences: false).map(
-                String.init)
-            var current = entity
-            for name in names {
-                guard let index = current.relationshipIndex(named: name) else {
-                    throw StoreError(
-                        .invalidRequest,
-                        "\(current.name) has no relationship \(name) to prefetch",
-                        context: .init(entity: entity.name, key: path))
-                }
-                current = schema.entities[current.relationships[index].destination]
-            }
-            result.append(names)
-        }
-        return result
-    }
-
     /// Reads ahead. What was read ahead before is forgotten.
     func prefetch(
         _ paths: [PrefetchPath], of objects: [ManagedObject], _ terms: FetchTerms,

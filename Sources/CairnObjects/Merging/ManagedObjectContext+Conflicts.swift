@@ -41,13 +41,4 @@ extension ManagedObjectContext {
         }
         return object
     }
-
-    func snapshotValues(_ row: Row) -> [String: Any] {
-        let entity = schema.entities[row.entity]
-        var values: [String: Any] = [:]
-        for (index, column) in entity.columns.enumerated() {
-            values[column.name] = row.cells.value(index, of: entity, in: identity).any
-        }
-        return values
-    }
 }

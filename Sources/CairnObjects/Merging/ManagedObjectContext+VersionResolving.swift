@@ -53,23 +53,6 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The object becomes a new one under the id it had, with everything it has.
-    func recreate(_ object: ManagedObject) {
-        for column in object.entity.columns.indices {
-            let isEdited = object.hasEdit(column)
-            object.setEdit(column, object.presentValue(column))
-            if isEdited { object.slotsToEdit().assign(column) }
-        }
-        let version = object.version
-        object.forgetRow()
-        object.version = version
-        object.isInserted = true
-        object.isRecreated = true
-        object.isUpdated = false
-        object.unloadMembers()
-        objectDidChange(object, isReal: true)
-    }
-
     /// Edits of what somebody else has changed too are dropped.
     private func yield(_ object: ManagedObject, to stored: Row) {
         guard let base = object.row else { return object.rebase(on: stored) }

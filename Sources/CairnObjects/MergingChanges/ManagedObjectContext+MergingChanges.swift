@@ -11,7 +11,6 @@
 public import CairnModel
 import CairnStore
 public import Foundation
-import Synchronization
 
 extension ManagedObjectContext {
     // MARK: When told to
@@ -175,22 +174,4 @@ private final class WeakViewContext: @unchecked Sendable {
     weak let context: ManagedObjectContext?
 
     init(_ context: ManagedObjectContext) { self.context = context }
-}
-
-/// A background context as whoever commits knows it.
-final class BackgroundDoor: Sendable {
-    private struct WeakActor: Sendable {
-        weak let actor: BackgroundContext?
-    }
-
-    private let door = Mutex<WeakActor?>(nil)
-
-    /// Says whose door it is.
-    func begin(_ actor: BackgroundContext) { door.withLock { $0 = WeakActor(actor: actor) } }
-
-    /// Has the context merge what waits in a turn of its own.
-    func wake() {
-        guard let actor = door.withLock({ $0?.actor }) else { return }
-        Task { await actor.mergeWaitingChanges() }
-    }
 }

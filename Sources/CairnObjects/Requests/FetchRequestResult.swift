@@ -13,7 +13,6 @@ public import CairnModel
 /// ```
 public protocol FetchRequestResult {}
 
-extension ManagedObject: FetchRequestResult {}
 extension ObjectID: FetchRequestResult {}
 extension DictionaryResult: FetchRequestResult {}
 extension Int: FetchRequestResult {}

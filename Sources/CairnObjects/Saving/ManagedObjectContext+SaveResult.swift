@@ -157,13 +157,6 @@ extension ManagedObjectContext {
         inbox != nil && readsNewest || mergePolicy.isBuiltIn && mergePolicy.mergeType == .error
     }
 
-    /// An object is no more.
-    func leave(_ object: ManagedObject, absorbedInto survivor: ObjectID?) {
-        detach(object)
-        object.isDeleted = true
-        object.absorbedInto = survivor
-    }
-
     /// The policy sent an object back to what is stored, or took its deletion back.
     private func revert(_ object: ManagedObject, to row: Row?) {
         guard let row else { return vanish(object) }

@@ -49,7 +49,7 @@ final class Feed<Element: Numbered>: Sendable {
 
     /// A sequence of what is sent from now on. It ends when its listener is cancelled, or lets go of it, or when the feed is
     /// over.
-    func stream(keeping limit: Int) -> AsyncStream<Element> {
+    func stream(keeping limit: Int = 1024) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Element.self, bufferingPolicy: .bufferingNewest(limit))
         let listener = state.withLock { state -> Int? in

@@ -33,3 +33,14 @@ public final class MergeConflict {
         newVersionNumber = conflict.stored.map { Int($0.version) } ?? 0
     }
 }
+
+extension ManagedObjectContext {
+    func snapshotValues(_ row: Row) -> [String: Any] {
+        let entity = schema.entities[row.entity]
+        var values: [String: Any] = [:]
+        for (index, column) in entity.columns.enumerated() {
+            values[column.name] = row.cells.value(index, of: entity, in: identity).any
+        }
+        return values
+    }
+}

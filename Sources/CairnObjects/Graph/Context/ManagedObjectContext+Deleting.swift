@@ -46,6 +46,23 @@ extension ManagedObjectContext {
         eventBegan()
     }
 
+    /// The object becomes a new one under the id it had, with everything it has.
+    func recreate(_ object: ManagedObject) {
+        for column in object.entity.columns.indices {
+            let isEdited = object.hasEdit(column)
+            object.setEdit(column, object.presentValue(column))
+            if isEdited { object.slotsToEdit().assign(column) }
+        }
+        let version = object.version
+        object.forgetRow()
+        object.version = version
+        object.isInserted = true
+        object.isRecreated = true
+        object.isUpdated = false
+        object.unloadMembers()
+        objectDidChange(object, isReal: true)
+    }
+
     /// Ends a run of edits: applies the delete rules of what was deleted, and tells those who watch the context what has
     /// changed since the last run, all at once. Saving, fetching and the end of a ``BackgroundContext/perform(_:)`` do this by
     /// themselves.

@@ -505,6 +505,13 @@ public final class ManagedObjectContext {
         revision += 1
     }
 
+    /// An object is no more.
+    func leave(_ object: ManagedObject, absorbedInto survivor: ObjectID?) {
+        detach(object)
+        object.isDeleted = true
+        object.absorbedInto = survivor
+    }
+
     // MARK: Temporary ids
 
     private static let references = Atomic<UInt64>(0)

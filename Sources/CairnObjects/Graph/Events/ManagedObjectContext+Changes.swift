@@ -35,9 +35,6 @@ public struct ContextChange: Sendable, Hashable, Numbered {
 }
 
 extension ManagedObjectContext {
-    /// So many changes wait for a listener at most.
-    static let mostWaiting = 1024
-
     /// What changes in the context from now on: one element for a run of edits.
     ///
     /// ```swift
@@ -55,7 +52,7 @@ extension ManagedObjectContext {
     /// it, and with the context. Up to 1,024 changes wait for a listener; then the oldest are dropped, as
     /// ``ContextChange/number`` tells.
     public var changes: some AsyncSequence<ContextChange, Never> & Sendable {
-        feedOfChanges().stream(keeping: Self.mostWaiting)
+        feedOfChanges().stream()
     }
 
     private func feedOfChanges() -> Feed<ContextChange> {

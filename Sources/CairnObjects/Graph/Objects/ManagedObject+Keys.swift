@@ -39,6 +39,19 @@ extension ManagedObject {
         unknown(key)
     }
 
+    /// The fetched property of a name, be it inherited.
+    final func fetchedProperty(named name: String) -> FetchedPropertyDescription? {
+        var entity: SchemaEntity? = self.entity
+        while let known = entity {
+            let properties = known.description.fetchedProperties
+            if let found = properties.first(where: { $0.name == name }) { return found }
+            guard let parent = known.parent else { return nil }
+            guard let context = managedObjectContext else { return nil }
+            entity = context.schema.entities[parent]
+        }
+        return nil
+    }
+
     /// An attribute's value as it is now; the same as ``value(forKey:)``, which has no side effects here.
     public final func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
 
