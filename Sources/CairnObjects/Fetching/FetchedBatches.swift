@@ -11,7 +11,7 @@ import CairnModel
 import CairnStore
 
 /// The batches of a fetch.
-final class FetchedBatches {
+final class FetchedBatches: BatchedFetch {
     let ids: [ObjectID]
     /// How many objects a batch has, but for the last.
     let size: Int
@@ -50,8 +50,15 @@ final class FetchedBatches {
         unread = ids.isEmpty ? [] : Set(1..<max(1, (ids.count - 1) / self.size + 1))
     }
 
-    /// The batch that an object is in; nil if it is in none.
-    func number(of id: ObjectID) -> Int? { places[id].map { $0 / size } }
+    var isRead: Bool { unread.isEmpty }
+
+    func readBatch(of id: ObjectID, in context: ManagedObjectContext) -> Bool {
+        guard let place = places[id] else { return false }
+        let number = place / size
+        _ = context.read(number, of: self)
+        unread.remove(number)
+        return true
+    }
 }
 
 extension ManagedObjectContext {
@@ -160,18 +167,5 @@ extension ManagedObjectContext {
         let object = object(for: row)
         object.forgetRow()
         return object
-    }
-
-    /// Reads the batch of an object that is touched; its row too, if it is there.
-    func readBatch(of object: ManagedObject) {
-        object.flags.subtract(.batched)
-        let id = object.objectID
-        for (index, batches) in batchedFetches.enumerated().reversed() {
-            guard let number = batches.number(of: id) else { continue }
-            _ = read(number, of: batches)
-            batches.unread.remove(number)
-            if batches.unread.isEmpty { batchedFetches.remove(at: index) }
-            return
-        }
     }
 }

@@ -26,7 +26,8 @@ extension ManagedObjectContext {
     /// ``BackgroundContext/perform(_:)``. To drop a draft, let it go after a ``rollback()`` or ``reset()``.
     public convenience init(parent: ManagedObjectContext) {
         self.init(
-            store: parent.store, classes: parent.classes, board: parent.board, parent: parent)
+            store: parent.store, classes: parent.classes, board: parent.board,
+            duties: parent.duties, parent: parent, showing: ParentSource(parent))
         isViewContext = parent.isViewContext
         isObservable = parent.isObservable
         parent.children.removeAll { $0.context == nil }

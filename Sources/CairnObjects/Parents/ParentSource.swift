@@ -15,7 +15,7 @@ import CairnModel
 import CairnStore
 
 /// What a context shows to those that work on it.
-final class ParentSource: StoreSnapshot, @unchecked Sendable {
+final class ParentSource: ParentState, @unchecked Sendable {
     // Unchecked: a child works where its parent does, and reads nowhere else.
 
     private let context: ManagedObjectContext
@@ -171,7 +171,6 @@ final class ParentSource: StoreSnapshot, @unchecked Sendable {
             toTarget: target, relationship: relationship, entity: entity, &changed)
     }
 
-    /// The same for one of many targets, between which the contexts above do not change.
     func referrers(
         toTarget target: ObjectID, relationship: Int, entity: Int,
         _ changed: inout ChangedReferrers

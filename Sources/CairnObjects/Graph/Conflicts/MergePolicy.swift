@@ -110,17 +110,7 @@ open class MergePolicy {
                 "objects were changed elsewhere since they were read",
                 list.map { .version($0.conflict) })
         }
-        if mergeType == .declared {
-            // What cannot be put together leaves all as it is.
-            for conflict in list { try conflict.context.checkDeclared(conflict) }
-        }
-        var cascades: (context: ManagedObjectContext, known: ManagedObjectContext.Cascades?)?
-        for conflict in list {
-            let context = conflict.context
-            var known = cascades?.context === context ? cascades?.known : nil
-            try context.resolve(conflict, by: self, &known)
-            cascades = (context, known)
-        }
+        try list.first?.context.duties.resolve(list, by: self)
     }
 
     /// Resolves conflicts over uniqueness constraints, in the context.
@@ -133,10 +123,7 @@ open class MergePolicy {
             throw MergePolicy.failure(
                 "a uniqueness constraint is violated", list.map { .constraint($0.conflict) })
         }
-        for context in Set(list.map { ObjectIdentifier($0.context) }) {
-            let own = list.filter { ObjectIdentifier($0.context) == context }
-            try own[0].context.resolve(own, by: self)
-        }
+        try list.first?.context.duties.resolve(list, by: self)
     }
 
     static func failure(_ message: String, _ conflicts: [SaveConflict]) -> StoreError {

@@ -69,7 +69,7 @@ public final class ManagedObjectContext {
     /// The context whose objects this one works on; nil if it works on the store itself.
     public let parent: ManagedObjectContext?
     /// What the parent shows, as a state of a store.
-    let parentSource: ParentSource?
+    let parentSource: (any ParentState)?
     /// The contexts that work on this one, as long as they live.
     var children: [ChildContext] = []
 
@@ -110,6 +110,8 @@ public final class ManagedObjectContext {
     public var userInfo: [String: Any] = [:]
 
     let store: any PersistentStore
+    /// What it does by itself.
+    let duties: any ContextDuties
     /// The store, if it takes new objects as columns.
     let columnStore: (any ColumnStore)?
     /// The store, if it finds objects by their keys at once.
@@ -145,7 +147,7 @@ public final class ManagedObjectContext {
     /// What was read ahead of the objects that somebody will want; nil if nothing was.
     var prefetched: PrefetchedRows?
     /// The fetches whose objects are read in batches, the last one last.
-    var batchedFetches: [FetchedBatches] = []
+    var batchedFetches: [any BatchedFetch] = []
     /// Where rows are put together that are few.
     let rowRoom: RowRoom
     /// Whether members that are linked come back to where they were stored.
@@ -239,28 +241,18 @@ public final class ManagedObjectContext {
     /// The entity whose name was asked for last.
     @exclusivity(unchecked) private var lastNamed: SchemaEntity?
 
-    /// A context over a store. Its objects are of the given classes.
-    ///
-    /// - Parameter instruments: who is told of what it does; nil: the trace that the environment variable `CAIRN_DEBUG` asks
-    ///   for. Contexts of a container have those of the container.
-    public convenience init(
-        store: any PersistentStore, classes: ObjectClasses = ObjectClasses(),
-        instruments: [any Instrument]? = nil
-    ) {
-        self.init(
-            store: store, classes: classes,
-            board: InstrumentBoard(instruments ?? TraceInstrument.ofEnvironment))
-    }
-
+    /// A context over a store, or over another one and what that shows.
     init(
         store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard,
-        saveFeed: Feed<ContextSave>? = nil, parent: ManagedObjectContext? = nil
+        duties: any ContextDuties, saveFeed: Feed<ContextSave>? = nil,
+        parent: ManagedObjectContext? = nil, showing parentSource: (any ParentState)? = nil
     ) {
         self.store = store
+        self.duties = duties
         self.board = board
         self.saveFeed = saveFeed
         self.parent = parent
-        parentSource = parent.map { ParentSource($0) }
+        self.parentSource = parentSource
         readsNewest = parent == nil
         identifier = parent?.identifier ?? UUID()
         // Who works on a context asks that, and nobody else.

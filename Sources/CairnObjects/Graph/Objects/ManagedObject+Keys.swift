@@ -35,7 +35,9 @@ extension ManagedObject {
             return untyped(columnValue(column), column: column)
         }
         if let columns = entity.compositeColumns(key) { return leaves(columns) }
-        if let property = fetchedProperty(named: key) { return fetchedObjects(property) }
+        if let property = fetchedProperty(named: key) {
+            return managedObjectContext?.duties.fetchedObjects(property, of: self) ?? []
+        }
         unknown(key)
     }
 

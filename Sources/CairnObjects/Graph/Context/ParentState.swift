@@ -1,4 +1,14 @@
 import CairnModel
+import CairnStore
+
+/// What a context shows to those that work on it, as a state of a store.
+protocol ParentState: StoreSnapshot {
+    /// The objects that lead to one of many targets, between which the contexts above do not change.
+    func referrers(
+        toTarget target: ObjectID, relationship: Int, entity: Int,
+        _ changed: inout ChangedReferrers
+    ) throws(StoreError) -> [ObjectID]
+}
 
 /// Which changed objects of contexts lead where, found by one look at them for each relationship.
 struct ChangedReferrers {

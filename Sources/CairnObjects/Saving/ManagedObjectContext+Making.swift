@@ -1,0 +1,51 @@
+// Contexts as programs make them, with what they do by themselves.
+
+import CairnModel
+public import CairnStore
+
+extension ManagedObjectContext {
+    /// A context over a store. Its objects are of the given classes.
+    ///
+    /// - Parameter instruments: who is told of what it does; nil: the trace that the environment variable `CAIRN_DEBUG` asks
+    ///   for. Contexts of a container have those of the container.
+    public convenience init(
+        store: any PersistentStore, classes: ObjectClasses = ObjectClasses(),
+        instruments: [any Instrument]? = nil
+    ) {
+        self.init(
+            store: store, classes: classes,
+            board: InstrumentBoard(instruments ?? TraceInstrument.ofEnvironment))
+    }
+
+    convenience init(
+        store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard,
+        saveFeed: Feed<ContextSave>? = nil
+    ) {
+        self.init(
+            store: store, classes: classes, board: board, duties: UsualDuties(),
+            saveFeed: saveFeed)
+    }
+}
+
+/// What every context does by itself.
+private struct UsualDuties: ContextDuties {
+    func save(_ context: ManagedObjectContext) throws { try context.save() }
+
+    func mergeMissedChanges(into context: ManagedObjectContext) { context.mergeMissedChanges() }
+
+    func mergeBetweenEdits(of context: ManagedObjectContext) { context.mergeBetweenEdits() }
+
+    func fetchedObjects(_ property: FetchedPropertyDescription, of object: ManagedObject)
+        -> [ManagedObject]
+    {
+        object.fetchedObjects(property)
+    }
+
+    func resolve(_ conflicts: [MergeConflict], by policy: MergePolicy) throws {
+        try policy.resolveVersions(conflicts)
+    }
+
+    func resolve(_ conflicts: [ConstraintConflict], by policy: MergePolicy) throws {
+        try policy.resolveConstraints(conflicts)
+    }
+}
