@@ -79,7 +79,7 @@ let package = Package(
         module(
             "CairnLog",
             ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn", system]),
-        module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"]),
+        module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"], exclude: layers),
         module("CairnInstruments", ["CairnStore", "CairnModel", logging, metrics]),
         module(
             "CairnInspection", ["CairnModel", "CairnStore", "CairnFormat", system], exclude: layers),
