@@ -78,7 +78,8 @@ let package = Package(
         module("CairnFileSystem", ["CCairn", system]),
         module(
             "CairnLog",
-            ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn", system]),
+            ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn", system],
+            exclude: layers),
         module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"], exclude: layers),
         module("CairnInstruments", ["CairnStore", "CairnModel", logging, metrics]),
         module(

@@ -27,7 +27,8 @@ extension BatchUpdater {
         var failure: StoreError?
         func writeAll() {
             do throws(StoreError) {
-                try write(blocks, line, BlockRewriter(plan, runner, tests, tools.sizes), runner, &builder)
+                try write(
+                    blocks, line, BlockRewriter(plan, runner, tests, tools.sizes), runner, &builder)
             } catch {
                 failure = error
             }

@@ -50,7 +50,8 @@ struct ReadingAhead {
     ///
     /// - Parameter writtenLSN: where what is written for sure ends: of a state that is published that is all.
     init(
-        comparing entity: Int, _ state: EngineState, _ reader: StoreReader, writtenLSN: UInt64 = .max
+        comparing entity: Int, _ state: EngineState, _ reader: StoreReader,
+        writtenLSN: UInt64 = .max
     ) {
         var blocks: [BlockEntry] = []
         let family = reader.crew.helpers > 0 ? state.catalog.family(of: entity) : []
@@ -68,7 +69,8 @@ struct ReadingAhead {
 
     /// - Parameter writtenLSN: where what is written for sure ends.
     private init(
-        _ reader: StoreReader, _ state: EngineState, _ blocks: [BlockEntry], _ columns: [(Int, [Int])],
+        _ reader: StoreReader, _ state: EngineState, _ blocks: [BlockEntry],
+        _ columns: [(Int, [Int])],
         _ writtenLSN: UInt64
     ) {
         self.reader = reader

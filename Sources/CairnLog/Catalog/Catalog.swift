@@ -191,7 +191,8 @@ package final class Catalog: Sendable {
         entities: [StoredEntity],
         uniques: [UniqueDefinition], references: [ReferenceDefinition],
         fetchIndexes: [FetchIndexDefinition] = [], metadata: StoredMetadata? = nil,
-        next: CatalogNumbers? = nil, isMigrated: Bool = false, family: CatalogFamily = CatalogFamily()
+        next: CatalogNumbers? = nil, isMigrated: Bool = false,
+        family: CatalogFamily = CatalogFamily()
     ) {
         self.schema = schema
         self.storedModel = storedModel ?? schema.model

@@ -5,7 +5,8 @@ import FoundationEssentials
 
 extension Value {
     /// The value of a cell that is a word.
-    static func stored(word: UInt64, _ kind: SchemaColumn.Kind, _ identity: StoreIdentity) -> Value {
+    static func stored(word: UInt64, _ kind: SchemaColumn.Kind, _ identity: StoreIdentity) -> Value
+    {
         switch kind {
         case .reference(let root): .objectID(identity.id(word, entity: root))
         case .attribute(.boolean): .boolean(word != 0)

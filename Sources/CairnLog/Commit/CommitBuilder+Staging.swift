@@ -81,7 +81,8 @@ extension CommitBuilder {
     private func take(
         _ value: Value, _ column: Int, _ id: ObjectID, _ entity: Int, _ staged: StagedUse
     ) {
-        guard let part = StagedValue.find(value)?.bytes as? StagedPart, part.staging === tools.staging,
+        guard let part = StagedValue.find(value)?.bytes as? StagedPart,
+            part.staging === tools.staging,
             let number = id.number, !id.isTemporary,
             part.owner == owner(entity: entity, column: column, number: number),
             tools.staging.isWaiting(part.segment.number, part.start)

@@ -18,7 +18,8 @@ final class StagedPart: StagedBytes {
     let owner: LargeValueReader.Owner
 
     init(
-        of storeID: StoreID, in staging: StagingArea, _ segment: Segment, start: LogEnd, end: LogEnd,
+        of storeID: StoreID, in staging: StagingArea, _ segment: Segment, start: LogEnd,
+        end: LogEnd,
         reference: ValueReference, owner: LargeValueReader.Owner
     ) {
         self.storeID = storeID

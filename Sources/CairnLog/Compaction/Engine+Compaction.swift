@@ -214,7 +214,8 @@ extension Engine {
                         && $0.deadBytes >= sizes.askedCompactionFloor)
                         || (small.count > 1 && $0.bytes < sizes.segmentBytes / 8)
                 }
-                guard let choice = CompactionChoice(victims, sizes), tools.staging.give(choice.victims)
+                guard let choice = CompactionChoice(victims, sizes),
+                    tools.staging.give(choice.victims)
                 else { break }
                 compaction.progress.withLock { $0.promisedBytes = choice.deadBytes }
                 run = try CompactionRun(self, victims: choice.victims)

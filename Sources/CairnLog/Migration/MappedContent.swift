@@ -115,7 +115,8 @@ struct MappedContent {
             let column = state.catalog.entities[member].orders[place].column
             for handle in state.blocks.all(ofEntity: member) {
                 let entry = state.blocks.entry(handle)
-                guard let cells = try engine.reader.passingBlock(entry, in: state).column(column) else {
+                guard let cells = try engine.reader.passingBlock(entry, in: state).column(column)
+                else {
                     continue
                 }
                 for slot in 0..<Int(entry.rows) where entry.isLive(slot) && !cells.isNil(at: slot) {

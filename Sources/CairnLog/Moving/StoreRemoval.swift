@@ -103,7 +103,8 @@ struct StoreRemoval {
             guard names.isEmpty else { throw refusal("the folder holds no store") }
             return false
         }
-        if let other = names.first(where: { !StoreFiles.isOurs($0) && $0 != MigrationFolder.name }) {
+        if let other = names.first(where: { !StoreFiles.isOurs($0) && $0 != MigrationFolder.name })
+        {
             throw refusal("the folder also holds \(other), which is not part of a store")
         }
         if !names.contains(where: { SegmentName.number(in: $0) != nil }) { try refuseForeignLock() }

@@ -169,7 +169,8 @@ extension Engine {
         var log = log
         try prepare(&log, for: number)
         let next = try StateBuilder.advance(
-            log, cache: reader.cache, largeValues: reader.largeValues, pool: line.pool, hashSeed: state.hashSeed,
+            log, cache: reader.cache, largeValues: reader.largeValues, pool: line.pool,
+            hashSeed: state.hashSeed,
             sizes: sizes)
         line.publish(next.state, epoch: number, replaced: next.replaced)
     }

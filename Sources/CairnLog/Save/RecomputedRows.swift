@@ -33,8 +33,7 @@ final class RecomputedRows {
             entity: row.entity, number: row.number, old: stored, values: values)
         pending.byEntity[row.entity, default: []].append(new)
         if isTold { tell(row, new, limit: builder.tools.sizes.rowsPerBlock) }
-        if let rows = pending.byEntity[row.entity], rows.count >= builder.tools.sizes.rowsPerBlock
-        {
+        if let rows = pending.byEntity[row.entity], rows.count >= builder.tools.sizes.rowsPerBlock {
             pending.byEntity[row.entity] = nil
             try builder.write(rows, entity: row.entity)
         }

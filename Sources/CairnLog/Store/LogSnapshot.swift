@@ -56,7 +56,8 @@ final class LogSnapshot: RowStream {
         defer { withExtendedLifetime(pinned) {} }
         return try engine.reader.withWholeState { () throws(StoreError) in
             if let result = try KeyFetch.result(request, engine.reader, pinned) { return result }
-            return try FetchRunner.planned(engine.reader, pinned.state, request, wantsOrder: true).result()
+            return try FetchRunner.planned(engine.reader, pinned.state, request, wantsOrder: true)
+                .result()
         }
     }
 
@@ -98,7 +99,8 @@ final class LogSnapshot: RowStream {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
         try engine.reader.withWholeState { () throws(StoreError) in
-            let runner = try FetchRunner.planned(engine.reader, pinned.state, request, wantsOrder: false)
+            let runner = try FetchRunner.planned(
+                engine.reader, pinned.state, request, wantsOrder: false)
             if let hits = try runner.indexed()?.hits {
                 return try HitStreamer(reader: engine.reader, pinned: pinned).run(hits, body)
             }
@@ -115,7 +117,8 @@ final class LogSnapshot: RowStream {
             if let (hits, _) = FirstRows.hits(request, pinned.state) {
                 return try HitStreamer(reader: engine.reader, pinned: pinned).run(hits, body)
             }
-            let runner = try FetchRunner.planned(engine.reader, pinned.state, request, wantsOrder: true)
+            let runner = try FetchRunner.planned(
+                engine.reader, pinned.state, request, wantsOrder: true)
             let hits = try runner.hits().hits
             try HitStreamer(reader: engine.reader, pinned: pinned).run(hits, body)
         }

@@ -178,7 +178,9 @@ struct CheckpointImageTests {
             #expect(engine.image?.failure == nil)
         }
         let state = engine.registry.published()
-        let error = #expect(throws: StoreError.self) { try engine.reader.withWholeState { look(state) } }
+        let error = #expect(throws: StoreError.self) {
+            try engine.reader.withWholeState { look(state) }
+        }
         #expect(error?.code == .inputOutput)
         #expect(try store.snapshot().rows([id]).compactMap { $0 }.count == 1)
         #expect(try store.check().findings.isEmpty)

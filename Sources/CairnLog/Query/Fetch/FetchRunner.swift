@@ -212,7 +212,8 @@ struct FetchRunner {
         var block: (handle: BlockHandle, block: CachedBlock)?
         for hit in hits {
             if rowReader?.entity != hit.entity {
-                rowReader = RowReader(catalog: catalog, identity: reader.identity, entity: hit.entity)
+                rowReader = RowReader(
+                    catalog: catalog, identity: reader.identity, entity: hit.entity)
                 builder = RowCellsBuilder(columns: catalog.entities[hit.entity].columns.count)
             }
             if block?.handle != hit.cell.handle {

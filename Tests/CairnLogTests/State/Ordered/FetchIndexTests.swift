@@ -84,9 +84,10 @@ struct FetchIndexTests {
     {
         var problems: [String] = []
         func fetch(_ fetch: StoreFetch) throws -> [UInt32] {
-            try FetchRunner(reader: store.engine.reader, state: state, fetch: fetch).result().ids.map {
-                UInt32($0.reference)
-            }
+            try FetchRunner(reader: store.engine.reader, state: state, fetch: fetch).result().ids
+                .map {
+                    UInt32($0.reference)
+                }
         }
         for index in state.catalog.fetchIndexes.indices {
             let view = FetchIndexView(state, index: index)
@@ -112,7 +113,8 @@ struct FetchIndexTests {
             let reader = RowReader(
                 catalog: state.catalog, identity: store.engine.identity, entity: concrete)
             let row = try reader.values(
-                try store.engine.reader.block(state.blocks.entry(cell.handle), in: state), cell.slot)
+                try store.engine.reader.block(state.blocks.entry(cell.handle), in: state), cell.slot
+            )
             let values = definition.parts.map { row[$0.column] }
             func isNaN(_ value: Value) -> Bool {
                 switch value {
