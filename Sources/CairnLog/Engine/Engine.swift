@@ -218,14 +218,23 @@ final class Engine: Sendable {
         author: String?, contextName: String?, isSilent: Bool = false,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
-        try Self.check(author, "author")
-        try Self.check(contextName, "context's name")
-        let origin = CommitOrigin(author: author, contextName: contextName, isSilent: isSilent)
-        var outcome: R?
-        let made = try withTurn { turn throws(StoreError) in
-            try make(&turn, origin, &outcome, body)
-        }
-        defer { if !isSilent { changes.deliver() } }
+        var result: R?
+        let number = try commitAny(
+            CommitOrigin(author: author, contextName: contextName, isSilent: isSilent)
+        ) { builder throws(StoreError) in result = try body(&builder) }
+        guard let result else { preconditionFailure("the body of a commit gave a result") }
+        return (result, number)
+    }
+
+    /// The same for all results: a commit is much code, of which there is to be one copy.
+    @inline(never)
+    private func commitAny(
+        _ origin: CommitOrigin, _ body: (inout CommitBuilder) throws(StoreError) -> Void
+    ) throws(StoreError) -> UInt64? {
+        try Self.check(origin.author, "author")
+        try Self.check(origin.contextName, "context's name")
+        let made = try withTurn { turn throws(StoreError) in try make(&turn, origin, body) }
+        defer { if !origin.isSilent { changes.deliver() } }
         switch made {
         case .sealed(let number, let ticket, let end):
             if let ticket { try wait(for: ticket) }
@@ -235,21 +244,16 @@ final class Engine: Sendable {
                 scheduleCheckpoint()
                 for duty in duties { duty.look(self) }
             }
-            return (Self.result(outcome), number)
+            return number
         case .unchanged(let ticket):
             // What made a change needless must not be lost after we have said so.
             if let ticket { try wait(for: ticket) }
-            return (Self.result(outcome), nil)
+            return nil
         case .failed(let error, let ticket):
             // Who looks for what stands against the commit must be able to find it.
             if let ticket { try? wait(for: ticket) }
             throw error
         }
-    }
-
-    private static func result<R>(_ outcome: consuming R?) -> R {
-        guard let outcome else { preconditionFailure("the body of a commit gave a result") }
-        return outcome
     }
 
     private static func check(_ text: String?, _ name: StaticString) throws(StoreError) {
@@ -302,9 +306,9 @@ final class Engine: Sendable {
         turn.withLock { body(&$0) }
     }
 
-    private func make<R>(
-        _ turn: inout Turn, _ origin: CommitOrigin, _ outcome: inout R?,
-        _ body: (inout CommitBuilder) throws(StoreError) -> R
+    private func make(
+        _ turn: inout Turn, _ origin: CommitOrigin,
+        _ body: (inout CommitBuilder) throws(StoreError) -> Void
     ) throws(StoreError) -> Made {
         var outlook = queue.outlook(&turn.spare)
         if !outlook.isClear || isReadOnly || turn.isClosed {
@@ -341,7 +345,7 @@ final class Engine: Sendable {
         builder.state.segments = turn.segments
         let isDirect: Bool
         do throws(StoreError) {
-            outcome = try body(&builder)
+            try body(&builder)
             let time = clock.now()
             if builder.catalog.tracksHistory, builder.hasChanges, !builder.hasRecordedHistory {
                 try builder.recordHistory(

@@ -60,17 +60,15 @@ extension Engine {
         author: String?, contextName: String?, isSilent: Bool = false,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
-        guard tools.metadata.isWaiting else {
-            return try commit(
-                author: author, contextName: contextName, isSilent: isSilent, body)
-        }
-        try allowMetadata()
+        // Before the commit, as it may need a new segment.
+        let isWaiting = tools.metadata.isWaiting
+        if isWaiting { try allowMetadata() }
         var written: UInt64?
         let result = try commit(author: author, contextName: contextName, isSilent: isSilent) {
             builder throws(StoreError) in
             let result = try body(&builder)
             // Here, where nobody else commits: what was set before another save has ended is not to come after it.
-            if let pending = tools.metadata.waiting {
+            if isWaiting, let pending = tools.metadata.waiting {
                 try builder.write(pending)
                 written = pending.turn
             }
