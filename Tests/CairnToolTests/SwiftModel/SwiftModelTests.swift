@@ -23,7 +23,7 @@ struct GeneratedModel: Sendable, CustomTestStringConvertible {
 
     /// The folder Tests.
     private static let tests = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     static func path(_ model: String) -> String {
         tests.appendingPathComponent("Models/\(model)").path
