@@ -74,7 +74,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         module("CairnModel", exclude: layers),
         module("CairnStore", ["CairnModel"], exclude: layers),
-        module("CairnFormat", ["CCairn", "CLZ4"]),
+        module("CairnFormat", ["CCairn", "CLZ4"], exclude: layers),
         module("CairnFileSystem", ["CCairn", system]),
         module(
             "CairnLog",
