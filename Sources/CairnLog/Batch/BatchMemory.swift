@@ -2,7 +2,7 @@
 
 /// What batch inserts leave for the next one.
 final class BatchMemory {
-    private(set) var room: BatchRoom?
+    private var room: BatchRoom?
 
     /// That which is kept with the rest of a commit's memory.
     static func of(_ memory: CommitMemory) -> BatchMemory {

@@ -84,10 +84,10 @@ struct ListComparer: ~Copyable {
     /// So many numbers are passed over where an object is looked for behind the one before.
     private static let mostGaps = 16
 
-    init(_ comparison: ListComparison, _ reader: StoreReader) throws(StoreError) {
+    init(_ comparison: ListComparison, _ reader: StoreReader) {
         self.comparison = comparison
         self.reader = reader
-        pinned = try reader.pin()
+        pinned = reader.registry.pin()
         state = pinned.state
         views = BlockViews(columns: Array(0..<comparison.columns))
     }

@@ -129,7 +129,7 @@ final class ListLine {
     // MARK: Helpers
 
     private func help(_ reading: SharedReading?) {
-        guard var comparer = try? ListComparer(comparison, reader) else { return }
+        var comparer = ListComparer(comparison, reader)
         while true {
             let (item, isOver) = contents.withLock { contents in
                 let item = contents.isOver ? nil : contents.next()

@@ -59,8 +59,8 @@ package final class Catalog: Sendable {
     /// Whether the store has followed a change of its model: numbers do not follow from the model any more, and blocks of
     /// earlier versions may be of what is gone.
     package let isMigrated: Bool
-    /// Catalogs that differ in their metadata alone share it.
-    let family: CatalogFamily
+    /// What it describes, whatever its metadata are: catalogs that differ in these alone share it.
+    let layout: CatalogLayout
 
     private let entityIndexes: [UInt32: Int]
     private let treeIndexes: [UInt32: Int]
@@ -192,7 +192,7 @@ package final class Catalog: Sendable {
         uniques: [UniqueDefinition], references: [ReferenceDefinition],
         fetchIndexes: [FetchIndexDefinition] = [], metadata: StoredMetadata? = nil,
         next: CatalogNumbers? = nil, isMigrated: Bool = false,
-        family: CatalogFamily = CatalogFamily()
+        layout: CatalogLayout = CatalogLayout()
     ) {
         self.schema = schema
         self.storedModel = storedModel ?? schema.model
@@ -205,7 +205,7 @@ package final class Catalog: Sendable {
         self.references = references
         self.fetchIndexes = fetchIndexes
         self.metadata = metadata
-        self.family = family
+        self.layout = layout
         self.next = next ?? CatalogNumbers(behind: entities, trees)
         self.isMigrated = isMigrated
         tracksHistory = metadata?.history?.isTracked ?? false
@@ -238,11 +238,11 @@ package final class Catalog: Sendable {
             schema: schema, storedModel: storedModel, version: version,
             place: place ?? self.place, trees: trees, entities: entities, uniques: uniques,
             references: references, fetchIndexes: fetchIndexes, metadata: metadata, next: next,
-            isMigrated: isMigrated, family: family)
+            isMigrated: isMigrated, layout: layout)
     }
 
     /// Whether both describe the same entities, columns and indexes, whatever the metadata are.
-    func describesSame(as other: Catalog) -> Bool { family === other.family }
+    func describesSame(as other: Catalog) -> Bool { layout === other.layout }
 
     /// The same catalog with other fetch indexes.
     func indexed(by fetchIndexes: [FetchIndexDefinition]) -> Catalog {

@@ -1,6 +1,5 @@
 // What is known of the dead space of a store.
 
-import CairnFormat
 import CairnStore
 
 /// What an engine knows of its compaction.

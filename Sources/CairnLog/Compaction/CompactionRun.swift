@@ -18,7 +18,7 @@ import CairnStore
 
 /// A compaction of some segments.
 final class CompactionRun: @unchecked Sendable {
-    // The engine's `compactor` lets one thread at a time have it.
+    // `CompactionUpkeep.run` lets one thread at a time have it.
 
     /// Where a run is.
     enum Step {
@@ -31,7 +31,7 @@ final class CompactionRun: @unchecked Sendable {
 
     private enum Stage { case deaths, history, rows, references, retire }
 
-    /// It has the run: an engine that is closed in the middle of one must be able to go.
+    /// What has the run is its: an engine that is closed in the middle of one must be able to go.
     private unowned let engine: Engine
     let victims: Set<UInt32>
     private var pin: PinnedState<EngineState>

@@ -12,7 +12,7 @@ import CairnStore
 import Synchronization
 
 /// Gives the space of what is dead back.
-final class CompactionDuty: EngineDuty {
+final class CompactionUpkeep: EngineUpkeep {
     /// What is known of the dead space.
     let progress: Mutex<CompactionProgress>
     /// The compaction that is under way.
@@ -26,7 +26,7 @@ final class CompactionDuty: EngineDuty {
 }
 
 extension Engine {
-    var compaction: CompactionDuty { duty() }
+    var compaction: CompactionUpkeep { upkeep() }
 
     /// The gain of a segment from which on it is compacted when that is asked for.
     private static let askedDeadSegment = 0.1
@@ -304,7 +304,7 @@ extension Engine {
                 RetiredSegment(
                     number: segment.number, begun: segment.header.commit, commit: commit,
                     lsn: state.end.lsn, bytes: (try? segment.file.size()) ?? 0)
-            })
-        registry.tellsOfReleases = true
+            }
+        ) { registry.tellsOfReleases = true }
     }
 }

@@ -92,7 +92,7 @@ extension Engine {
     /// Which checkpoints stay, as things are now.
     var checkpointShelf: CheckpointShelf {
         var shelf = CheckpointShelf(files: files, storeID: storeID)
-        for duty in duties { duty.keepCheckpoints(self, on: &shelf) }
+        for upkeep in upkeeps { upkeep.keepCheckpoints(self, on: &shelf) }
         return shelf
     }
 

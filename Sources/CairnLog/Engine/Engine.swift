@@ -92,10 +92,10 @@ final class Engine: Sendable {
     /// Whether the store was closed: its folder may be somebody else's. Who makes or removes files without the turn
     /// keeps this locked meanwhile.
     let isReleased = LongLock(false)
-    /// Locked by the registry while it closes the engine; others who want the store wait for that.
-    let closing = LongLock(false)
     /// The same, to be asked without waiting.
     let isClosed = Atomic(false)
+    /// Locked by the registry while it closes the engine; others who want the store wait for that.
+    let closing = LongLock(false)
     /// Whether a sync of grouped commits is on its way.
     let isSyncScheduled = Atomic(false)
     /// What of the state is still in the checkpoint that it was opened from.
@@ -111,12 +111,12 @@ final class Engine: Sendable {
     private let openedAt: (end: LogEnd, nextNumbers: [UInt32])?
     private let turn: LongLock<Turn>
     /// What is done beside the commits.
-    let duties: [any EngineDuty]
+    let upkeeps: [any EngineUpkeep]
 
-    init(_ opened: OpenedLog, options: LogStoreOptions, duties: [any EngineDuty])
+    init(_ opened: OpenedLog, options: LogStoreOptions, upkeeps: [any EngineUpkeep])
         throws(StoreError)
     {
-        self.duties = duties
+        self.upkeeps = upkeeps
         files = opened.files
         pool = opened.pool
         storeID = opened.storeID
@@ -178,15 +178,15 @@ final class Engine: Sendable {
         if state.redirects != nil { tools.mayRedirect.store(true, ordering: .relaxed) }
         registry.onRelease { [weak self] in
             guard let self else { return }
-            for duty in self.duties { duty.noteRelease(self) }
+            for upkeep in self.upkeeps { upkeep.noteRelease(self) }
         }
-        for duty in duties { duty.begin(self) }
+        for upkeep in upkeeps { upkeep.begin(self) }
     }
 
-    /// The duty of a kind.
-    func duty<Duty: EngineDuty>(_ kind: Duty.Type = Duty.self) -> Duty {
-        for duty in duties { if let duty = duty as? Duty { return duty } }
-        preconditionFailure("an engine is made with all duties that somebody asks for")
+    /// The upkeep of a kind.
+    func upkeep<Upkeep: EngineUpkeep>(_ kind: Upkeep.Type = Upkeep.self) -> Upkeep {
+        for upkeep in upkeeps { if let upkeep = upkeep as? Upkeep { return upkeep } }
+        preconditionFailure("an engine is made with all upkeep that somebody asks for")
     }
 
     /// A sixteenth of the memory, at most 256 MiB.
@@ -242,7 +242,7 @@ final class Engine: Sendable {
             if isTimeToLook(end) {
                 scheduleLoading()
                 scheduleCheckpoint()
-                for duty in duties { duty.look(self) }
+                for upkeep in upkeeps { upkeep.look(self) }
             }
             return number
         case .unchanged(let ticket):
@@ -502,7 +502,7 @@ final class Engine: Sendable {
         scheduler.stop()
         try withTurn { turn throws(StoreError) in
             guard !turn.isClosed else { return }
-            for duty in duties { duty.willClose(self) }
+            for upkeep in upkeeps { upkeep.willClose(self) }
             defer {
                 turn.isClosed = true
                 isClosed.store(true, ordering: .releasing)
@@ -517,7 +517,7 @@ final class Engine: Sendable {
                 return
             }
             guard !isReadOnly else { return }
-            for duty in duties { duty.willEndLog(self, turn) }
+            for upkeep in upkeeps { upkeep.willEndLog(self, turn) }
             if turn.mustRoll { return }
             // A store that nobody wrote to ends with the close frame of the last one who did.
             if let openedAt, turn.end == openedAt.end, turn.nextNumbers == openedAt.nextNumbers {
@@ -543,7 +543,7 @@ final class Engine: Sendable {
             if turn.filledEnd > log.end.offset { try? segment.file.truncate(to: log.end.offset) }
             turn.end = log.end
             try synchronize(&turn)
-            for duty in duties { duty.didEndLog(self) }
+            for upkeep in upkeeps { upkeep.didEndLog(self) }
         }
     }
 

@@ -38,7 +38,7 @@ struct FollowingProgress {
 }
 
 /// Reads what another process writes.
-final class FollowingDuty: EngineDuty {
+final class FollowingUpkeep: EngineUpkeep {
     fileprivate let progress: LongLock<FollowingProgress>
     private let isInBackground: Bool
 
@@ -51,7 +51,7 @@ final class FollowingDuty: EngineDuty {
 }
 
 extension Engine {
-    private var following: FollowingDuty { duty() }
+    private var following: FollowingUpkeep { upkeep() }
 
     /// How often a torn mark is read again at once.
     private static let markReadings = 16

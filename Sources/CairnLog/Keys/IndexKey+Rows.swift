@@ -3,7 +3,6 @@
 import CairnFormat
 import CairnModel
 import CairnStore
-import FoundationEssentials
 
 extension IndexKey {
     /// Loads the key of a row of a batch, some cells of which may be references to values that are stored.

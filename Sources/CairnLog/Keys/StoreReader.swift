@@ -126,11 +126,6 @@ final class StoreReader: Sendable {
 
     // MARK: States
 
-    /// Keeps the published state readable.
-    func pin() throws(StoreError) -> PinnedState<EngineState> {
-        registry.pin()
-    }
-
     /// Runs a closure over states. It throws if parts of them were missing meanwhile: they are read as empty.
     func withWholeState<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         guard let latePages else { return try body() }

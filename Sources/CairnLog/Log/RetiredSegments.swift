@@ -32,17 +32,29 @@ final class RetiredSegments: Sendable {
 
     var all: [RetiredSegment] { content.withLock { $0.segments } }
 
-    func append(_ segments: [RetiredSegment]) { content.withLock { $0.segments += segments } }
-
-    /// Leaves those out whose files may go, but for some that are kept; gives them all, and those that are left.
-    func remove(
-        keeping held: Set<UInt32>, _ isNeedless: (RetiredSegment) -> Bool
-    ) -> (needless: [RetiredSegment], left: [RetiredSegment]) {
+    /// Adds some.
+    ///
+    /// - Parameter note: called before anybody else changes what there is.
+    func append(_ segments: [RetiredSegment], then note: () -> Void) {
         content.withLock { content in
-            let needless = content.segments.filter(isNeedless)
-            let numbers = Set(needless.map(\.number)).subtracting(held)
+            content.segments += segments
+            note()
+        }
+    }
+
+    /// Leaves those out whose files may go, but for some that are kept; gives them all.
+    ///
+    /// - Parameter note: told those that are left, before anybody else changes what there is.
+    func remove(
+        keeping held: Set<UInt32>, _ isUnneeded: (RetiredSegment) -> Bool,
+        then note: ([RetiredSegment]) -> Void
+    ) -> [RetiredSegment] {
+        content.withLock { content in
+            let unneeded = content.segments.filter(isUnneeded)
+            let numbers = Set(unneeded.map(\.number)).subtracting(held)
             content.segments.removeAll { numbers.contains($0.number) }
-            return (needless, content.segments)
+            note(content.segments)
+            return unneeded
         }
     }
 

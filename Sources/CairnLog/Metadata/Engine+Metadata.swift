@@ -12,7 +12,6 @@ import CairnFormat
 import CairnModel
 import CairnStore
 import FoundationEssentials
-import Synchronization
 
 extension Engine {
     /// The metadata as they were set last.

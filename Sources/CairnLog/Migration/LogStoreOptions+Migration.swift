@@ -8,11 +8,19 @@ extension LogStoreOptions {
     /// It is never led back by that to a version that it has left, as an older version of an app would have it: opening it throws
     /// `.incompatibleModel`. Who wants it asks for it by ``LogStore/migrate(at:to:options:)``.
     public var shouldMigrateStoreAutomatically: Bool? {
-        get { migratesAutomatically }
+        get {
+            switch automaticMigration {
+            case .on: true
+            case .off: false
+            case nil: nil
+            }
+        }
         set {
-            migratesAutomatically = newValue
-            guard newValue == true else { return automaticMigration = nil }
-            automaticMigration = { (path, schema, options) throws(StoreError) in
+            guard newValue == true else {
+                automaticMigration = newValue.map { _ in .off }
+                return
+            }
+            automaticMigration = .on { (path, schema, options) throws(StoreError) in
                 try LogStore.migrateAutomatically(at: path, to: schema, options: options)
             }
         }

@@ -1,5 +1,3 @@
-import CairnFormat
-import CairnModel
 public import CairnStore
 
 /// What a check went through, and what it found.

@@ -40,11 +40,17 @@ public struct LogStoreOptions: Sendable {
     ///
     /// From the first time on, versions of this library that know no past states can read the store and cannot write to it.
     public var pastStates: PastStateRetention?
-    /// Whether a store of another version of the model is migrated when it is opened; nil: nobody has said so. The migration sets
-    /// it, as `shouldMigrateStoreAutomatically`, together with how that is done.
-    package var migratesAutomatically: Bool?
-    package var automaticMigration:
-        (@Sendable (String, Schema, LogStoreOptions) throws(StoreError) -> Void)?
+    /// Whether a store of another version of the model is migrated when it is opened, and how; nil: nobody has said so. The
+    /// migration sets it, as `shouldMigrateStoreAutomatically`.
+    package var automaticMigration: AutomaticMigration?
+
+    /// What becomes of a store of another version of the model.
+    package enum AutomaticMigration: Sendable {
+        case off
+        /// It is migrated by a closure, which is told where it is and which model it is to have.
+        case on(@Sendable (String, Schema, LogStoreOptions) throws(StoreError) -> Void)
+    }
+
     /// Whether a store is opened as it is with a model of another version, if both store the same: versions may differ in hash
     /// modifiers, in how many members a relationship may have, and in what is not stored at all. The store keeps its version: whoever
     /// does not ignore it is refused as before, or leads it to its own model.
@@ -110,7 +116,8 @@ public struct LogStoreOptions: Sendable {
         }
         if ignoresModelVersion { return true }
         guard wanted.hasSameVersion(as: other) else { return false }
-        let leads = (migratesAutomatically ?? false) && !isReadOnly
+        var leads = false
+        if case .on = automaticMigration { leads = !isReadOnly }
         return !leads || ordered.hasSameStorage(as: other)
     }
 }

@@ -16,11 +16,10 @@
 import CairnFileSystem
 import CairnFormat
 import CairnStore
-import Synchronization
 
 extension Engine {
     /// States of the past that were read just now.
-    var past: PastStates { duty() }
+    var past: PastStates { upkeep() }
 
     /// How past states are kept; nil if they are not.
     var pastSettings: AsOfSettings? { registry.read { $0.catalog.metadata?.asOf } }

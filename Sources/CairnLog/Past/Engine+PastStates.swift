@@ -1,7 +1,6 @@
 import CairnFileSystem
 import CairnFormat
 import CairnStore
-import FoundationEssentials
 
 extension Engine {
     func pastBounds() throws(StoreError) -> PastStateBounds? {

@@ -1,4 +1,4 @@
-// What becomes of the segments that compaction and migration have retired.
+// What becomes of the segments that compaction has retired.
 //
 // A retired segment's file is removed when the commit that retired it is durable, no state of this process needs it,
 // and no checkpoint on the disk does. Snapshots that together keep too much of them are given up, the oldest first.
@@ -10,6 +10,13 @@ import CairnFileSystem
 import CairnFormat
 import CairnStore
 import Synchronization
+
+/// Gives the files back of segments that nobody needs any more.
+final class RetirementUpkeep: EngineUpkeep {
+    func noteRelease(_ engine: Engine) { engine.scheduleSweep() }
+
+    func didEndLog(_ engine: Engine) { engine.sweepRetired(isClosing: true) }
+}
 
 extension Engine {
     /// Lets files be removed that a state needed which nobody reads any more.
@@ -81,17 +88,18 @@ extension Engine {
             ? [] : registry.epochs + snapshots.all.filter(\.isHeld).map(\.commit)
         let held = heldSegments
         let (checkpointLSN, hasCheckpoint) = checkpoint.withLock { ($0.lsn, $0.bytes > 0) }
-        let (needless, left) = tools.retired.remove(keeping: held) { segment in
+        let unneeded = tools.retired.remove(keeping: held) { segment in
             max(segment.lsn, segment.releaseLSN) <= durable
                 && (!hasCheckpoint || segment.lsn <= checkpointLSN)
                 && !epochs.contains { segment.isNeeded(by: $0) }
+        } then: { left in
+            registry.tellsOfReleases = !left.allSatisfy { held.contains($0.number) }
         }
-        registry.tellsOfReleases = !left.allSatisfy { held.contains($0.number) }
         // Past states open what they need. Snapshots outlive the closing, and what they read is open.
         if !isClosing {
-            for retired in needless { reader.largeValues.remove(retired.number) }
+            for retired in unneeded { reader.largeValues.remove(retired.number) }
         }
-        let removed = needless.filter { !held.contains($0.number) }
+        let removed = unneeded.filter { !held.contains($0.number) }
         guard !removed.isEmpty else { return }
         for retired in removed {
             // A file that stays is removed by the next writer.

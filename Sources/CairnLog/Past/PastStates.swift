@@ -13,7 +13,7 @@ import CairnFormat
 import CairnStore
 import Synchronization
 
-final class PastStates: EngineDuty {
+final class PastStates: EngineUpkeep {
     private final class Known: Sendable {
         weak let state: PinnedState<EngineState>?
 
@@ -128,8 +128,6 @@ final class PastStates: EngineDuty {
 }
 
 extension PastStates {
-    func noteRelease(_ engine: Engine) { engine.scheduleSweep() }
-
     func keepCheckpoints(_ engine: Engine, on shelf: inout CheckpointShelf) {
         let settings = engine.pastSettings
         shelf.horizon = settings.map { (try? engine.pastHorizon($0)) ?? $0.horizon }
@@ -138,8 +136,6 @@ extension PastStates {
     }
 
     func willClose(_ engine: Engine) { removeAll() }
-
-    func didEndLog(_ engine: Engine) { engine.sweepRetired(isClosing: true) }
 }
 
 extension Engine {

@@ -6,7 +6,6 @@
 import CairnFormat
 import CairnModel
 import CairnStore
-import Synchronization
 
 extension Engine {
     /// Begins a segment that says that redirects may be in it, and in all after it, unless the newest one does.

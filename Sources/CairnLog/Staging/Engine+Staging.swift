@@ -8,7 +8,7 @@ import CairnStore
 import Synchronization
 
 /// Gives the space back of values that nobody will save.
-final class StagingDuty: EngineDuty {
+final class StagingUpkeep: EngineUpkeep {
     func begin(_ engine: Engine) {
         engine.tools.staging.onRelease { [weak engine] in engine?.scheduleStagingTrim() }
     }

@@ -89,8 +89,7 @@ extension LogStore {
     public func space(progress: ((String, Int) -> Void)? = nil) throws(StoreError) -> StoreSpace {
         try checkOpen()
         let pin = engine.registry.pin()
-        return try withExtendedLifetime(pin) { () throws(StoreError) in
-            let failures = try engine.image?.repair() ?? 0
+        return try engine.reader.withWholeState { () throws(StoreError) in
             let state = pin.state
             var entities: [StoreSpace.Entity] = []
             for index in state.catalog.entities.indices {
@@ -102,7 +101,6 @@ extension LogStore {
                     number: $0.segment.number, isSide: !$0.isMain, bytes: $0.bytes,
                     liveBytes: $0.liveBytes)
             }
-            try engine.image?.check(since: failures)
             return StoreSpace(
                 entities: entities, indexes: indexes,
                 segments: segments.sorted { $0.number < $1.number })

@@ -4,7 +4,6 @@ import CairnFileSystem
 import CairnFormat
 import CairnModel
 import CairnStore
-import Synchronization
 
 extension Engine {
     // MARK: Saving

@@ -2,7 +2,6 @@ import CairnFormat
 import CairnModel
 import CairnStore
 import FoundationEssentials
-import Synchronization
 
 extension LogSnapshot: ValueStreamingSnapshot {
     func stream(forKey key: String, of id: ObjectID, chunkBytes: Int) throws(StoreError)

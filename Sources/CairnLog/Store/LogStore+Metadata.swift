@@ -4,7 +4,6 @@ import CairnFileSystem
 public import CairnModel
 public import CairnStore
 public import FoundationEssentials
-import Synchronization
 
 extension LogStore: MetadataStore {
     /// What the store says of itself, with values that are not written yet.

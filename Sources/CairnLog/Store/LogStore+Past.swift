@@ -1,6 +1,5 @@
 // A store as it was.                                                                              Format 79
 
-import CairnFileSystem
 import CairnFormat
 public import CairnStore
 public import FoundationEssentials

@@ -77,7 +77,8 @@ public final class LogStore: PersistentStore {
     private static func openEngine(
         at path: String, _ schema: Schema?, _ options: LogStoreOptions
     ) throws(StoreError) -> Engine {
-        guard let schema, let migrate = options.automaticMigration, !options.isReadOnly else {
+        guard let schema, case .on(let migrate) = options.automaticMigration, !options.isReadOnly
+        else {
             return try EngineRegistry.shared.open(FilePath(path), schema: schema, options: options)
         }
         do throws(StoreError) {

@@ -27,7 +27,7 @@ extension ManagedObjectContext {
     public convenience init(parent: ManagedObjectContext) {
         self.init(
             store: parent.store, classes: parent.classes, board: parent.board,
-            duties: parent.duties, parent: parent, showing: ParentSource(parent))
+            operations: parent.operations, parent: parent, showing: ParentSource(parent))
         isViewContext = parent.isViewContext
         isObservable = parent.isObservable
         parent.children.removeAll { $0.context == nil }

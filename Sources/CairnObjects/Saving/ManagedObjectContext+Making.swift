@@ -22,13 +22,13 @@ extension ManagedObjectContext {
         saveFeed: Feed<ContextSave>? = nil
     ) {
         self.init(
-            store: store, classes: classes, board: board, duties: UsualDuties(),
+            store: store, classes: classes, board: board, operations: DefaultContextOperations(),
             saveFeed: saveFeed)
     }
 }
 
 /// What every context does by itself.
-private struct UsualDuties: ContextDuties {
+private struct DefaultContextOperations: ContextOperations {
     func save(_ context: ManagedObjectContext) throws { try context.save() }
 
     func mergeMissedChanges(into context: ManagedObjectContext) { context.mergeMissedChanges() }

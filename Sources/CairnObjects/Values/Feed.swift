@@ -44,12 +44,15 @@ final class Feed<Element: Numbered>: Sendable {
 
     deinit { finish() }
 
+    /// How many wait for a listener at most; then the oldest are dropped.
+    static var mostWaiting: Int { 1024 }
+
     /// Whether anybody listens.
     var isListenedTo: Bool { count.load(ordering: .relaxed) > 0 }
 
     /// A sequence of what is sent from now on. It ends when its listener is cancelled, or lets go of it, or when the feed is
     /// over.
-    func stream(keeping limit: Int = 1024) -> AsyncStream<Element> {
+    func stream(keeping limit: Int = Feed.mostWaiting) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Element.self, bufferingPolicy: .bufferingNewest(limit))
         let listener = state.withLock { state -> Int? in

@@ -6,7 +6,6 @@
 // What leads across relationships or is asked row by row is general: it is asked only of the rows that a mask names, which
 // are those that live and that the parts before it have not decided. Of the other rows the answer means nothing.
 
-import CCairn
 import CairnFormat
 import CairnStore
 import FoundationEssentials

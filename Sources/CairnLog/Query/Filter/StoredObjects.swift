@@ -1,6 +1,6 @@
 // The rows of one state as objects that predicates and expressions can be asked about.
 //
-//   let objects = StoredObjects(engine: engine, state: state)
+//   let objects = StoredObjects(reader: reader, state: state)
 //   let price = try ExpressionEvaluator(expression)
 //   let value = price.value(for: objects.object(number, of: entity))
 //   try objects.rethrow()
@@ -13,7 +13,6 @@
 import CairnFormat
 import CairnModel
 import CairnStore
-import FoundationEssentials
 
 /// What one reading sees of a state.
 final class StoredObjects {

@@ -10,7 +10,7 @@ import CairnModel
 import CairnStore
 import Synchronization
 
-final class PlanCache: KeptWithCatalogs, @unchecked Sendable {
+final class PlanCache: LayoutAttachment, @unchecked Sendable {
     // The only state is within a lock.
 
     private static let sets = 64
@@ -64,5 +64,5 @@ final class PlanCache: KeptWithCatalogs, @unchecked Sendable {
 
 extension Catalog {
     /// What is planned of fetches by it, and by those that differ in their metadata alone.
-    var plans: PlanCache { family.kept(PlanCache()) }
+    var plans: PlanCache { layout.kept(PlanCache()) }
 }

@@ -6,7 +6,6 @@
 // Invariants: a view is good until `trim`.
 // Threads: owned by one reading.
 
-import CCairn
 import CairnStore
 
 /// The blocks that one reading has met.

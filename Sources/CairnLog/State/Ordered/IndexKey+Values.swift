@@ -1,4 +1,4 @@
-// Values from the bytes of keys, and where the parts of a key end.
+// Keys from values, values from the bytes of keys, and where the parts of a key end.
 //
 // Decimals are not read back: what they are made of has no one way to be written.
 

@@ -35,6 +35,9 @@ class LatePages: @unchecked Sendable {
     /// Why parts of the state are not there: neither the checkpoint nor the log could be read.
     final var failure: StoreError? { failures.withLock { $0.present } }
 
+    /// How often parts were found missing.
+    final var failureCount: Int { failures.withLock { $0.count } }
+
     /// Notes that a part was found missing.
     final func note(_ error: StoreError) {
         failures.withLock { failures in
@@ -51,7 +54,7 @@ class LatePages: @unchecked Sendable {
     /// `check(since:)`.
     @discardableResult
     final func repair() throws(StoreError) -> Int {
-        let count = failures.withLock { $0.count }
+        let count = failureCount
         if failure != nil {
             retry()
             if let failure { throw failure }

@@ -110,7 +110,7 @@ open class MergePolicy {
                 "objects were changed elsewhere since they were read",
                 list.map { .version($0.conflict) })
         }
-        try list.first?.context.duties.resolve(list, by: self)
+        try list.first?.context.operations.resolve(list, by: self)
     }
 
     /// Resolves conflicts over uniqueness constraints, in the context.
@@ -123,7 +123,7 @@ open class MergePolicy {
             throw MergePolicy.failure(
                 "a uniqueness constraint is violated", list.map { .constraint($0.conflict) })
         }
-        try list.first?.context.duties.resolve(list, by: self)
+        try list.first?.context.operations.resolve(list, by: self)
     }
 
     static func failure(_ message: String, _ conflicts: [SaveConflict]) -> StoreError {

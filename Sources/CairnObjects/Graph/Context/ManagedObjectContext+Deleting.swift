@@ -70,7 +70,7 @@ extension ManagedObjectContext {
     /// Called by somebody who is being told of a change, it only applies the rules: what he edits belongs to the next run, and is
     /// told when that ends.
     public func processPendingChanges() {
-        if inbox != nil || hasMissedChanges { duties.mergeBetweenEdits(of: self) }
+        if inbox != nil || hasMissedChanges { operations.mergeBetweenEdits(of: self) }
         guard hasEvent else { return }
         if propagatesDeletesAtEndOfEvent { applyDeleteRules() }
         if tellings == 0 { endEvent() }

@@ -111,7 +111,7 @@ public final class ManagedObjectContext {
 
     let store: any PersistentStore
     /// What it does by itself.
-    let duties: any ContextDuties
+    let operations: any ContextOperations
     /// The store, if it takes new objects as columns.
     let columnStore: (any ColumnStore)?
     /// The store, if it finds objects by their keys at once.
@@ -244,11 +244,11 @@ public final class ManagedObjectContext {
     /// A context over a store, or over another one and what that shows.
     init(
         store: any PersistentStore, classes: ObjectClasses, board: InstrumentBoard,
-        duties: any ContextDuties, saveFeed: Feed<ContextSave>? = nil,
+        operations: any ContextOperations, saveFeed: Feed<ContextSave>? = nil,
         parent: ManagedObjectContext? = nil, showing parentSource: (any ParentState)? = nil
     ) {
         self.store = store
-        self.duties = duties
+        self.operations = operations
         self.board = board
         self.saveFeed = saveFeed
         self.parent = parent

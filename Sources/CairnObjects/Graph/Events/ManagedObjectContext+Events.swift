@@ -177,7 +177,7 @@ extension ManagedObjectContext {
     func autosave() {
         guard autosaveEnabled, hasChanges else { return }
         do {
-            try duties.save(self)
+            try operations.save(self)
             autosaveError = nil
         } catch {
             autosaveError = error
@@ -209,7 +209,7 @@ extension ManagedObjectContext {
         tellings += 1
         defer {
             tellings -= 1
-            if hasMissedChanges { duties.mergeMissedChanges(into: self) }
+            if hasMissedChanges { operations.mergeMissedChanges(into: self) }
         }
         var finished: [ContextObserver] = []
         for observer in observers where observer.kinds.contains(event.kind) {

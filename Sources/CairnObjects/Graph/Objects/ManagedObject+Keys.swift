@@ -36,7 +36,7 @@ extension ManagedObject {
         }
         if let columns = entity.compositeColumns(key) { return leaves(columns) }
         if let property = fetchedProperty(named: key) {
-            return managedObjectContext?.duties.fetchedObjects(property, of: self) ?? []
+            return managedObjectContext?.operations.fetchedObjects(property, of: self) ?? []
         }
         unknown(key)
     }

@@ -6,7 +6,7 @@
 import CairnModel
 
 /// What a context does by itself.
-protocol ContextDuties: Sendable {
+protocol ContextOperations: Sendable {
     /// Saves, as a context does whose runs of edits end with a save.
     func save(_ context: ManagedObjectContext) throws
 

@@ -5,11 +5,11 @@ extension Engine {
     convenience init(_ opened: OpenedLog, options: LogStoreOptions) throws(StoreError) {
         try self.init(
             opened, options: options,
-            duties: [
-                StagingDuty(), PastStates(),
-                CompactionDuty(
+            upkeeps: [
+                StagingUpkeep(), PastStates(), RetirementUpkeep(),
+                CompactionUpkeep(
                     logEnd: opened.end.lsn, floor: options.sizes.compactionFloor),
-                FollowingDuty(opened.files.folder, options),
+                FollowingUpkeep(opened.files.folder, options),
             ])
     }
 }

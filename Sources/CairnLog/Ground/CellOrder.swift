@@ -1,7 +1,4 @@
 import CCairn
-import CairnFormat
-import CairnStore
-import FoundationEssentials
 
 /// The order of two cells by their bytes: negative, zero or positive.
 func compareCells(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {

@@ -1,14 +1,15 @@
-// What an open store does beside its commits: each duty has its own state, and the engine tells it when there may be something
+// What an open store does beside its commits: each kind has its own state, and the engine tells it when there may be something
 // to do.
 //
-// Threads: any; `willEndLog` and `didEndLog` within the turn.
+// Threads: any; `willClose`, `willEndLog` and `didEndLog` within the turn.
 
 /// Something that an open store does beside its commits.
-protocol EngineDuty: AnyObject, Sendable {
+protocol EngineUpkeep: AnyObject, Sendable {
     /// The store is open.
     func begin(_ engine: Engine)
 
-    /// Enough was written that there may be something to do: once in a sixty-fourth of what a checkpoint is taken after.
+    /// Enough was written that there may be something to do: once in a sixty-fourth of what a
+    /// checkpoint is taken after, or compaction looks after, whichever is less.
     func look(_ engine: Engine)
 
     /// A state is not read any more.
@@ -27,7 +28,7 @@ protocol EngineDuty: AnyObject, Sendable {
     func didEndLog(_ engine: Engine)
 }
 
-extension EngineDuty {
+extension EngineUpkeep {
     func begin(_ engine: Engine) {}
     func look(_ engine: Engine) {}
     func noteRelease(_ engine: Engine) {}

@@ -1,7 +1,5 @@
-import CairnFileSystem
 import CairnFormat
 import CairnStore
-import FoundationEssentials
 
 extension PastStateRetention {
     /// What settings say.

@@ -1,8 +1,5 @@
-import CairnFileSystem
 import CairnFormat
 import CairnStore
-import FoundationEssentials
-import SystemPackage
 
 extension StoreFiles {
     /// Whether a name is that of a file of a store.
