@@ -61,42 +61,17 @@ struct StoreRemoval {
         }
     }
 
-    /// Puts what another store holds here; the folder is made if it is missing.
-    func replace(with engine: Engine, _ state: EngineState) throws(StoreError) {
-        try mapped {
-            let lock = folder.appending(SegmentName.lock)
-            let source = engine.files
-            if try fileSystem.exists(lock),
-                try fileSystem.identity(of: lock) == source.lock.identity
-            {
-                throw refusal("a store cannot be replaced by itself")
-            }
-            let backup = StoreBackup(
-                engine: engine, state: state, folder: folder, fileSystem: fileSystem)
-            try backup.refuseOwnFolder()
-            // Nothing goes, is made, is closed or is locked before what comes is known to be whole.
-            let isThere = try holdsStore()
-            try backup.verifySource()
-            // One that somebody has made since is not the one that was to be replaced.
-            let found = isThere ? try alone() : nil
-            let files = try found ?? made()
-            defer { files.release() }
-            try empty(files, for: engine.storeID)
-            _ = try backup.run(BackupTarget(files: files, storeID: engine.storeID))
-        }
-    }
-
     // MARK: Steps
 
     /// The store's files, which nobody else has open or opens; nil if there is nothing at the path, or an empty folder.
-    private func alone() throws -> StoreFiles? {
+    func alone() throws -> StoreFiles? {
         guard try holdsStore() else { return nil }
         return try EngineRegistry.shared.lockAlone(folder, fileSystem, force: force)
     }
 
     /// Whether there is a store, or what is left of one, and nothing else; false if there is nothing at the path, or an
     /// empty folder.
-    private func holdsStore() throws -> Bool {
+    func holdsStore() throws -> Bool {
         guard try fileSystem.exists(folder) else { return false }
         let names = try fileSystem.list(folder)
         guard names.contains(SegmentName.lock) else {
@@ -125,7 +100,7 @@ struct StoreRemoval {
     }
 
     /// A folder of our own, locked. What somebody has made there since it was empty is left alone.
-    private func made() throws -> StoreFiles {
+    func made() throws -> StoreFiles {
         if try !fileSystem.exists(folder) { try fileSystem.makeDirectory(folder) }
         guard try fileSystem.list(folder).isEmpty else { throw isMadeMeanwhile() }
         let lock: any File
@@ -147,7 +122,7 @@ struct StoreRemoval {
     }
 
     /// Removes all but the lock file, which says that there is no store.
-    private func empty(_ files: StoreFiles, for storeID: StoreID) throws {
+    func empty(_ files: StoreFiles, for storeID: StoreID) throws {
         let before = RawBytes(count: MarkRecord.size)
         before.mutable.initializeMemory(as: UInt8.self, repeating: 0)
         _ = try files.lock.read(into: before.mutable, at: 0)
@@ -170,11 +145,11 @@ struct StoreRemoval {
         try fileSystem.syncDirectory(folder)
     }
 
-    private func refusal(_ message: String) -> StoreError {
+    func refusal(_ message: String) -> StoreError {
         StoreError(.invalidRequest, message, context: .init(path: "\(folder)"))
     }
 
-    private func mapped(_ body: () throws -> Void) throws(StoreError) {
+    func mapped(_ body: () throws -> Void) throws(StoreError) {
         do {
             try body()
         } catch let error as FileSystemError {
