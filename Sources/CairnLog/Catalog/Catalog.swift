@@ -19,7 +19,7 @@ package final class Catalog: Sendable {
     /// The schema: of the model that the store was opened with, if it stores the same as the store's own.
     package let schema: Schema
     /// The model as the schema frame has it. What it says of stored objects is what the schema says.
-    let storedModel: ManagedObjectModel
+    package let storedModel: ManagedObjectModel
     /// Rises by one with each schema frame.
     package let version: UInt32
     /// Where its schema frame is; none before that is written.

@@ -7,7 +7,7 @@
 // Whatever is wrong, the checkpoint is passed over, and the log is read instead (CK1).
 // Threads: one reader in one thread; nobody sees the state before it is whole.
 
-import CairnFileSystem
+package import CairnFileSystem
 import CairnFormat
 import CairnStore
 import SystemPackage
@@ -27,7 +27,7 @@ struct RestoredState {
     let author: String
 }
 
-struct CheckpointReader {
+package struct CheckpointReader {
     /// A checkpoint that cannot be used.
     struct Unusable: Error {}
 
@@ -36,7 +36,7 @@ struct CheckpointReader {
     private let header: CheckpointHeader
 
     /// The commits of the checkpoints in a folder, the newest first.
-    static func commits(in files: StoreFiles) throws(FileSystemError) -> [UInt64] {
+    package static func commits(in files: StoreFiles) throws(FileSystemError) -> [UInt64] {
         try files.fileSystem.list(files.folder).compactMap { CheckpointName.commit(in: $0) }
             .sorted(by: >)
     }

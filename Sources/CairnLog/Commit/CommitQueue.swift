@@ -18,7 +18,7 @@
 // Threads: any.
 
 import CairnFormat
-import CairnStore
+package import CairnStore
 import Synchronization
 
 #if canImport(Glibc)
@@ -30,7 +30,7 @@ import Synchronization
 #endif
 
 /// The commits on their way to the disk.
-final class CommitQueue: Sendable {
+package final class CommitQueue: Sendable {
     /// A failure of writing or syncing, with all that fails with it.
     struct Failure: Sendable {
         let error: StoreError
@@ -326,7 +326,7 @@ final class CommitQueue: Sendable {
     }
 
     /// Says that nothing can be written any more.
-    func poison(_ cause: StoreError) {
+    package func poison(_ cause: StoreError) {
         contents.update { if $0.cause == nil { $0.cause = cause } }
     }
 

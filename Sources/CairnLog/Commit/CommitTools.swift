@@ -6,7 +6,7 @@ import CairnFileSystem
 import Synchronization
 
 /// What a commit needs beside the state it changes.
-final class CommitTools: Sendable {
+package final class CommitTools: Sendable {
     let sizes: StoreSizes
     let clock: any StoreClock
     /// Who writes, as the history says it; nil: this process.
@@ -14,11 +14,11 @@ final class CommitTools: Sendable {
     /// For the holder of the turn.
     let memory = CommitMemory()
     /// The values that wait for a save.
-    let staging: StagingArea
+    package let staging: StagingArea
     /// Segments that left the store.
     let retired: RetiredSegments
     /// Metadata that are to be written by the next save.
-    let metadata = MetadataQueue()
+    package let metadata = MetadataQueue()
     /// The commit that was recorded last, and when.
     let recordedHistory = Mutex((commit: UInt64(0), time: 0.0))
     /// Whether an id may lead to another object than its own: contexts ask often, and mostly none does.

@@ -2,22 +2,22 @@
 //
 // Threads: any.
 
-import CairnModel
+package import CairnModel
 import CairnStore
-import FoundationEssentials
+package import FoundationEssentials
 import Synchronization
 
 /// Metadata that wait to be written.
-struct PendingMetadata: Sendable {
-    var values: [String: Value]
+package struct PendingMetadata: Sendable {
+    package var values: [String: Value]
     /// What the store is to be called by when it is opened the next time; nil: by its store id.
-    var identifier: UUID?
+    package var identifier: UUID?
     /// Which setting it was.
     fileprivate(set) var turn: UInt64 = 0
 }
 
 /// What waits, and how often something was set. Turns are never given twice.
-final class MetadataQueue: Sendable {
+package final class MetadataQueue: Sendable {
     private struct Content {
         var waiting: PendingMetadata?
         var lastTurn: UInt64 = 0
@@ -30,7 +30,7 @@ final class MetadataQueue: Sendable {
     var isWaiting: Bool { hasPending.load(ordering: .relaxed) }
 
     /// What waits.
-    var waiting: PendingMetadata? { content.withLock { $0.waiting } }
+    package var waiting: PendingMetadata? { content.withLock { $0.waiting } }
 
     /// Lets something wait in the place of what does.
     ///

@@ -14,10 +14,10 @@
 import CairnFileSystem
 import CairnFormat
 import CairnStore
-import Synchronization
+package import Synchronization
 
 /// Where values wait for a save.
-final class StagingArea: Sendable {
+package final class StagingArea: Sendable {
     /// The bytes of a piece: its payload needs no padding.
     static let pieceSize = (1 << 20) - ValuePayload.headSize
 
@@ -58,7 +58,7 @@ final class StagingArea: Sendable {
     private let grounds = Mutex<[UInt32: Ground]>([:])
     private let released = Mutex<(@Sendable () -> Void)?>(nil)
     /// Whether what waits when the store is closed may be saved to a copy of it: its bytes must stay.
-    let isKept = Atomic(false)
+    package let isKept = Atomic(false)
     /// The bytes that commits have adopted, behind the checkpoint that the store was opened with: the log grows by none of
     /// them.
     let adoptedBytes: Atomic<UInt64>

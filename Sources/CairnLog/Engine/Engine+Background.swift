@@ -2,14 +2,14 @@
 
 import CairnFileSystem
 import CairnFormat
-import CairnStore
+package import CairnStore
 import Synchronization
 
 extension Engine {
     // MARK: Syncing
 
     /// Makes all that is published durable. Committers go on meanwhile.
-    func synchronize() throws(StoreError) {
+    package func synchronize() throws(StoreError) {
         if let cause = queue.cause { throw cause }
         if isReadOnly { return }
         let pin = registry.pin()
@@ -34,7 +34,7 @@ extension Engine {
 
     /// Makes a store that was begun as unfinished, or a copy, one that others may open: all of it is durable before the mark
     /// says so.
-    func finishStore() throws(StoreError) {
+    package func finishStore() throws(StoreError) {
         try synchronize()
         let state = registry.published()
         do {

@@ -18,10 +18,10 @@
 // Threads: any.
 
 import CCairn
-import CairnFileSystem
-import CairnFormat
+package import CairnFileSystem
+package import CairnFormat
 import CairnModel
-import CairnStore
+package import CairnStore
 import FoundationEssentials
 import Synchronization
 import SystemPackage
@@ -35,7 +35,7 @@ import SystemPackage
 #endif
 
 /// An open store.
-final class Engine: Sendable {
+package final class Engine: Sendable {
     /// What only the holder of the turn may touch.
     struct Turn {
         /// The newest state that was sealed.
@@ -60,22 +60,22 @@ final class Engine: Sendable {
         var spare: HeldState<EngineState>?
     }
 
-    let files: StoreFiles
-    let storeID: StoreID
+    package let files: StoreFiles
+    package let storeID: StoreID
     let identity: StoreIdentity
     let isReadOnly: Bool
     let derivationUse: DerivationUse
     let durability: LogStoreOptions.Durability
     let snapshotLimit: UInt64
-    let sizes: StoreSizes
-    let clock: any StoreClock
+    package let sizes: StoreSizes
+    package let clock: any StoreClock
     let pool: PagePool
     let reader: StoreReader
-    let tools: CommitTools
+    package let tools: CommitTools
     /// What was written since the store was opened.
     let writes = WriteCounter()
     let registry: StateRegistry<EngineState>
-    let queue: CommitQueue
+    package let queue: CommitQueue
     /// Who is told of commits.
     let changes: CommitFeed
     let disk: CommitDisk
@@ -495,7 +495,7 @@ final class Engine: Sendable {
     }
 
     /// Ends the use of the log: what is relaxed is synced, and a close frame says that nothing is missing.
-    func close() throws(StoreError) {
+    package func close() throws(StoreError) {
         try checkReentry()
         image?.stop()
         housekeeper.stop()

@@ -4,17 +4,17 @@
 // Frames are taken up to the first that fails: what that means is for whoever reads the log to say.
 // Threads: one reader in one thread.
 
-import CairnFormat
-import CairnStore
+package import CairnFormat
+package import CairnStore
 
-struct LaterChanges {
-    private(set) var retired: Set<UInt32> = []
-    private(set) var adopted: [AdoptPayload.Part] = []
+package struct LaterChanges {
+    package private(set) var retired: Set<UInt32> = []
+    package private(set) var adopted: [AdoptPayload.Part] = []
 
     /// - Parameters:
     ///   - limit: an LSN beyond which nothing counts.
     ///   - lastCommit: a commit behind which nothing does.
-    init(_ found: FoundSegment, limit: UInt64?, through lastCommit: UInt64? = nil)
+    package init(_ found: FoundSegment, limit: UInt64?, through lastCommit: UInt64? = nil)
         throws(StoreError)
     {
         var scanner = try FrameScanner(

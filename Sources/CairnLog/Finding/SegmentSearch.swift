@@ -15,16 +15,16 @@
 // Threads: one search in one thread.
 
 import CairnFileSystem
-import CairnFormat
-import CairnStore
+package import CairnFormat
+package import CairnStore
 import SystemPackage
 
 /// A segment that is whole: its header and its start frame are.
-struct FoundSegment {
-    let segment: Segment
+package struct FoundSegment {
+    package let segment: Segment
     /// The chain value before its first frame.
     let chain: UInt32
-    let start: StartPayload
+    package let start: StartPayload
     /// What the start frame says to be the last commit before it.
     let startCommit: UInt64
     /// The LSN behind its start frame.
@@ -60,9 +60,9 @@ struct FoundSegment {
 }
 
 /// What the files of a folder are.
-struct FoundLog {
+package struct FoundLog {
     /// The main segments of the newest start frame's live set that are whole, and the newest one, oldest first.
-    var mains: [FoundSegment] = []
+    package var mains: [FoundSegment] = []
     /// Every whole file of the store, by number.
     var whole: [UInt32: FoundSegment] = [:]
     /// What is wrong with the members of the live set that are not whole, by number.
@@ -114,7 +114,7 @@ struct FoundLog {
     }
 }
 
-struct SegmentSearch {
+package struct SegmentSearch {
     private enum Judgement {
         case whole(FoundSegment)
         /// Its header, if that is valid.
@@ -135,14 +135,14 @@ struct SegmentSearch {
     /// The commit that the log is wanted up to: main segments that were begun behind it mean nothing.
     private let lastCommit: UInt64?
 
-    init(_ files: StoreFiles, lastMain: UInt32? = nil, through lastCommit: UInt64? = nil) {
+    package init(_ files: StoreFiles, lastMain: UInt32? = nil, through lastCommit: UInt64? = nil) {
         self.files = files
         self.lastMain = lastMain ?? .max
         self.lastCommit = lastCommit
     }
 
     /// The log's segments; none if no creation of one was ever finished.
-    mutating func run() throws(StoreError) -> FoundLog {
+    package mutating func run() throws(StoreError) -> FoundLog {
         var log = FoundLog()
         do {
             log.numbers = try files.segmentNumbers()

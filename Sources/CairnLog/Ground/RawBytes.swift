@@ -1,10 +1,10 @@
 /// Bytes in memory that belong to nobody else.
-final class RawBytes: @unchecked Sendable {
+package final class RawBytes: @unchecked Sendable {
     // Written by the one that makes it, read by others only after that.
     private let base: UnsafeMutableRawPointer
-    private(set) var count: Int
+    @exclusivity(unchecked) package private(set) var count: Int
 
-    init(count: Int) {
+    package init(count: Int) {
         base = .allocate(byteCount: max(count, 1), alignment: 16)
         self.count = count
     }
@@ -16,8 +16,8 @@ final class RawBytes: @unchecked Sendable {
 
     deinit { base.deallocate() }
 
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
-    var mutable: UnsafeMutableRawBufferPointer {
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+    package var mutable: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: base, count: count)
     }
 

@@ -1,7 +1,7 @@
 // The store's identity as the UUID that object ids bear.
 
 import CairnFormat
-import FoundationEssentials
+package import FoundationEssentials
 
 extension StoreID {
     /// A new identity.
@@ -14,7 +14,7 @@ extension StoreID {
     }
 
     /// The same 16 bytes as a UUID.
-    var uuid: UUID {
+    package var uuid: UUID {
         withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { bytes in
             if let base = bytes.baseAddress { store(into: base) }
             return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))

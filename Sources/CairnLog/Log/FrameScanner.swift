@@ -9,17 +9,17 @@
 // Threads: one scanner in one thread; the file may have other readers.
 
 import CairnFileSystem
-import CairnFormat
-import CairnStore
+package import CairnFormat
+package import CairnStore
 
 /// Reads frame after frame.
-struct FrameScanner: ~Copyable {
+package struct FrameScanner: ~Copyable {
     let segment: Segment
     let end: UInt64
-    private(set) var position: UInt64
-    private(set) var expected: FrameHeader.Expectation
+    package private(set) var position: UInt64
+    package private(set) var expected: FrameHeader.Expectation
     /// Why the scan ended before `end`.
-    private(set) var failure: FormatError?
+    package private(set) var failure: FormatError?
     private var window: RawBytes
     private var windowStart: UInt64 = 0
     private var windowCount = 0
@@ -27,7 +27,7 @@ struct FrameScanner: ~Copyable {
     private let windowSize: Int
 
     /// A scanner of a segment from its first frame up to `end`, or to the end of the file.
-    init(
+    package init(
         _ segment: Segment, chain: UInt32, storeTag: UInt32, end: UInt64?,
         window size: Int = 4 << 20
     ) throws(StoreError) {
@@ -42,7 +42,7 @@ struct FrameScanner: ~Copyable {
     }
 
     /// Goes on behind a frame that is known.
-    mutating func skip(to end: LogEnd) {
+    package mutating func skip(to end: LogEnd) {
         position = end.offset
         expected.lsn = end.lsn
         expected.chain = end.chain
@@ -50,7 +50,7 @@ struct FrameScanner: ~Copyable {
 
     /// The next frame: its header, and its payload, which is valid until the next call. Nil at the end or at
     /// the first failure.
-    mutating func next() throws(StoreError) -> (
+    package mutating func next() throws(StoreError) -> (
         header: FrameHeader, payload: UnsafeRawBufferPointer
     )? {
         guard position < end, failure == nil else { return nil }

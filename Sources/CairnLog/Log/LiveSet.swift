@@ -5,10 +5,10 @@
 //
 // Threads: a value; the segments may be read from any thread.
 
-import CairnFormat
+package import CairnFormat
 
 /// The segments of a state.
-struct LiveSet: Sendable {
+package struct LiveSet: Sendable {
     /// The adopted part of a side segment.
     struct Side: Sendable {
         let segment: Segment
@@ -34,7 +34,7 @@ struct LiveSet: Sendable {
     }
 
     /// The segment that takes commits.
-    var current: Segment {
+    package var current: Segment {
         guard let last = mains.last else {
             preconditionFailure("a store that is open has a segment")
         }
@@ -42,7 +42,7 @@ struct LiveSet: Sendable {
     }
 
     /// The segment of a number; nil if it is none of them.
-    subscript(_ number: UInt32) -> Segment? {
+    package subscript(_ number: UInt32) -> Segment? {
         mains.last { $0.number == number } ?? sides.last { $0.segment.number == number }?.segment
     }
 
@@ -53,7 +53,7 @@ struct LiveSet: Sendable {
     mutating func begin(_ segment: Segment) { mains.append(segment) }
 
     /// Puts another object for the newest segment, whose file may be written.
-    mutating func replaceCurrent(with segment: Segment) {
+    package mutating func replaceCurrent(with segment: Segment) {
         mains[mains.count - 1] = segment
     }
 
@@ -85,7 +85,7 @@ struct LiveSet: Sendable {
     }
 
     /// The set as a start frame lists it, by number: all segments, the newest main one with the end of the log.
-    func listed(to end: LogEnd) -> [StartPayload.LiveSegment] {
+    package func listed(to end: LogEnd) -> [StartPayload.LiveSegment] {
         var list = mains.map { segment in
             segment.number == end.segment
                 ? StartPayload.LiveSegment(

@@ -1,11 +1,18 @@
 /// A position between two frames of the log.
-struct LogEnd: Sendable, Equatable {
+package struct LogEnd: Sendable, Equatable {
     /// The segment's number.
-    var segment: UInt32
+    package var segment: UInt32
     /// The byte position in the segment.
-    var offset: UInt64
+    package var offset: UInt64
     /// The position over all main segments.
-    var lsn: UInt64
+    package var lsn: UInt64
     /// The header checksum of the frame before.
-    var chain: UInt32
+    package var chain: UInt32
+
+    package init(segment: UInt32, offset: UInt64, lsn: UInt64, chain: UInt32) {
+        self.segment = segment
+        self.offset = offset
+        self.lsn = lsn
+        self.chain = chain
+    }
 }

@@ -2,19 +2,19 @@
 //
 // Threads: immutable; its file may be read from any thread.
 
-import CairnFileSystem
-import CairnFormat
-import CairnStore
+package import CairnFileSystem
+package import CairnFormat
+package import CairnStore
 import Synchronization
 import SystemPackage
 
 /// A segment of the log.
-final class Segment: Sendable {
-    let number: UInt32
+package final class Segment: Sendable {
+    package let number: UInt32
     /// The position over all main segments of the segment's first byte.
-    let baseLSN: UInt64
-    let header: SegmentHeader
-    let file: any File
+    package let baseLSN: UInt64
+    package let header: SegmentHeader
+    package let file: any File
     /// Where the segment ends, and the chain value there; nil as long as it takes commits.
     private let sealed = Mutex<(end: UInt64, chain: UInt32)?>(nil)
     /// From where on zeros are being written; the largest number if none are.
@@ -23,7 +23,7 @@ final class Segment: Sendable {
     /// Why nothing is known any more of what was written.
     private let failedSync = LongLock<FileSystemError?>(nil)
 
-    init(header: SegmentHeader, file: any File) {
+    package init(header: SegmentHeader, file: any File) {
         number = header.number
         baseLSN = header.baseLSN
         self.header = header
@@ -123,7 +123,9 @@ final class Segment: Sendable {
     }
 
     /// A frame's header and payload.
-    func frame(at offset: UInt64, storeTag: UInt32) throws(StoreError) -> (FrameHeader, RawBytes) {
+    package func frame(at offset: UInt64, storeTag: UInt32) throws(StoreError) -> (
+        FrameHeader, RawBytes
+    ) {
         let head = RawBytes(count: FrameHeader.size)
         try read(head.mutable, at: offset, ofFrameAt: offset)
         do {
@@ -167,7 +169,7 @@ final class Segment: Sendable {
     /// Fills a buffer from the file.
     ///
     /// - Throws: `StoreError` with `.damaged` if the file ends before.
-    func read(
+    package func read(
         _ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64, ofFrameAt frame: UInt64? = nil
     ) throws(StoreError) {
         guard try readSome(buffer, at: offset) == buffer.count else {

@@ -1,13 +1,13 @@
 // How failures of the layers below become errors that users see.
 
-import CairnFileSystem
+package import CairnFileSystem
 import CairnFormat
 package import CairnStore
 import SystemPackage
 
 extension StoreError {
     /// A failed call of the operating system.
-    init(_ error: FileSystemError) {
+    package init(_ error: FileSystemError) {
         let code: Code =
             switch error.code {
             case .resourceBusy: .storeInUse

@@ -5,21 +5,21 @@
 //
 // Threads: any; locking and making segments are done by one at a time.
 
-import CairnFileSystem
-import CairnFormat
-import CairnStore
+package import CairnFileSystem
+package import CairnFormat
+package import CairnStore
 import Synchronization
-import SystemPackage
+package import SystemPackage
 
 /// The files of a store.
-final class StoreFiles: Sendable {
-    let folder: FilePath
-    let fileSystem: any FileSystem
-    let lock: any File
+package final class StoreFiles: Sendable {
+    package let folder: FilePath
+    package let fileSystem: any FileSystem
+    package let lock: any File
     /// Whether there is no store yet, so that no mark may say that there is one.
     private let isUnfinished = Atomic(false)
 
-    init(folder: FilePath, fileSystem: any FileSystem, lock: any File) {
+    package init(folder: FilePath, fileSystem: any FileSystem, lock: any File) {
         self.folder = folder
         self.fileSystem = fileSystem
         self.lock = lock
@@ -31,7 +31,9 @@ final class StoreFiles: Sendable {
     }
 
     /// The path of a segment.
-    func path(_ number: UInt32) -> FilePath { folder.appending(SegmentName.name(of: number)) }
+    package func path(_ number: UInt32) -> FilePath {
+        folder.appending(SegmentName.name(of: number))
+    }
 
     /// Lets the disk begin with what opening will read, one thing after the other: the beginning and the end of the
     /// newest segment, and of the newest checkpoint.
@@ -53,7 +55,7 @@ final class StoreFiles: Sendable {
     // MARK: Mark
 
     /// What the writer last said to be durable; nil if the record is missing or torn.
-    func readMark() throws(FileSystemError) -> MarkRecord? {
+    package func readMark() throws(FileSystemError) -> MarkRecord? {
         let bytes = RawBytes(count: MarkRecord.size)
         guard try lock.read(into: bytes.mutable, at: 0) == MarkRecord.size else { return nil }
         return try? MarkRecord(decoding: bytes.bytes)
@@ -68,7 +70,7 @@ final class StoreFiles: Sendable {
     }
 
     /// The same where it may not be lost: a record of another role is there, or is to be.
-    func writeMarkDurably(_ mark: MarkRecord) throws(FileSystemError) {
+    package func writeMarkDurably(_ mark: MarkRecord) throws(FileSystemError) {
         var writer = ByteWriter(capacity: MarkRecord.size)
         mark.encode(to: &writer)
         try lock.write(writer.bytes, at: 0)
@@ -76,7 +78,7 @@ final class StoreFiles: Sendable {
     }
 
     /// Says that there is no store in the folder yet, whatever is written into it (F-220), until `finish(_:)`.
-    func beginUnfinished(_ store: StoreID) throws(FileSystemError) {
+    package func beginUnfinished(_ store: StoreID) throws(FileSystemError) {
         isUnfinished.store(true, ordering: .releasing)
         try writeMarkDurably(
             MarkRecord(
@@ -93,7 +95,7 @@ final class StoreFiles: Sendable {
 
     /// Makes the folder's name durable. Whoever made the folder may have been stopped before this. Where the
     /// parent may not be read, the folder is somebody else's, who made it long ago.
-    func syncFolderName() throws(FileSystemError) {
+    package func syncFolderName() throws(FileSystemError) {
         let parent = folder.removingLastComponent()
         do {
             try fileSystem.syncDirectory(parent.isEmpty ? "." : parent)
@@ -185,7 +187,7 @@ final class StoreFiles: Sendable {
 
     /// Removes segments that are no part of the store, the newest first: whatever a crash leaves of them is read
     /// as before.
-    func removeSegments(where isNeedless: (UInt32) -> Bool) throws(FileSystemError) {
+    package func removeSegments(where isNeedless: (UInt32) -> Bool) throws(FileSystemError) {
         for number in try segmentNumbers().reversed() where isNeedless(number) {
             try fileSystem.unlink(path(number))
             try fileSystem.syncDirectory(folder)
@@ -221,14 +223,14 @@ final class StoreFiles: Sendable {
 
     /// Takes both bytes for whoever removes the store, as far as they can be had; false if somebody has it open. What was
     /// taken ends with the lock file.
-    func lockExclusively() throws(FileSystemError) -> Bool {
+    package func lockExclusively() throws(FileSystemError) -> Bool {
         let isUnwritten = try lock.lock(byte: 0, exclusive: true)
         let isUnread = try lock.lock(byte: 1, exclusive: true)
         return isUnwritten && isUnread
     }
 
     /// Whether the lock file is still the folder's: whoever removes a store takes it away while others wait for it.
-    func isCurrent() throws(FileSystemError) -> Bool {
+    package func isCurrent() throws(FileSystemError) -> Bool {
         do {
             return try fileSystem.identity(of: lock.path) == lock.identity
         } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
@@ -237,7 +239,7 @@ final class StoreFiles: Sendable {
     }
 
     /// Says who has the store open.
-    func isInUse() -> StoreError {
+    package func isInUse() -> StoreError {
         var holder: Int32?
         for byte: UInt64 in 0...1 where holder == nil {
             holder = (try? lock.lockHolder(byte: byte)) ?? nil
@@ -248,7 +250,7 @@ final class StoreFiles: Sendable {
     }
 
     /// Drops the locks. The lock file closes with the last reference to it.
-    func release() {
+    package func release() {
         try? lock.unlock(byte: 0)
         try? lock.unlock(byte: 1)
     }

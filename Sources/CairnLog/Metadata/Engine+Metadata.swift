@@ -9,13 +9,13 @@
 // Threads: any.
 
 import CairnFormat
-import CairnModel
-import CairnStore
-import FoundationEssentials
+package import CairnModel
+package import CairnStore
+package import FoundationEssentials
 
 extension Engine {
     /// The metadata as they were set last.
-    func currentMetadata() -> (values: [String: Value], identifier: UUID) {
+    package func currentMetadata() -> (values: [String: Value], identifier: UUID) {
         // In this order: what waits no more is in the state.
         let pending = tools.metadata.waiting
         let stored = registry.read { $0.catalog.metadata }
@@ -28,7 +28,7 @@ extension Engine {
     /// - Parameter identifier: what the store is to be called by; nil: as before.
     /// - Returns: Which setting it was, and what waited before.
     @discardableResult
-    func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError)
+    package func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError)
         -> (turn: UInt64, before: PendingMetadata?)
     {
         if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
@@ -78,7 +78,7 @@ extension Engine {
     }
 
     /// Writes the metadata that wait, in a commit of their own; nothing is done if there are none.
-    func writeMetadata() throws(StoreError) {
+    package func writeMetadata() throws(StoreError) {
         _ = try commitSave(author: nil, contextName: nil, isSilent: true) { _ throws(StoreError) in
         }
     }

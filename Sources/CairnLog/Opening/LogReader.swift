@@ -15,13 +15,13 @@
 // Threads: one reader in one thread.
 
 import CairnFileSystem
-import CairnFormat
+package import CairnFormat
 import CairnModel
-import CairnStore
+package import CairnStore
 
-struct LogReader {
+package struct LogReader {
     /// What a folder holds.
-    enum Outcome {
+    package enum Outcome {
         /// No segment whose creation was finished.
         case nothing
         /// Segments without a commit: the store's creation did not finish.
@@ -45,6 +45,11 @@ struct LogReader {
     /// Who is told how far it is.
     private var monitor: RecoveryMonitor?
 
+    /// A reader of a log that nobody adds to.
+    package init(_ files: StoreFiles, mark: MarkRecord?, pool: PagePool? = nil) {
+        self.init(files, mark: mark, limit: nil, pool: pool)
+    }
+
     init(
         _ files: StoreFiles, mark: MarkRecord?, limit: UInt64?, through lastCommit: UInt64? = nil,
         pool: PagePool? = nil, checkpoint: UInt64? = nil, rebuild: CheckpointImage.Rebuild? = nil,
@@ -63,7 +68,7 @@ struct LogReader {
     }
 
     /// Reads the log; without a checkpoint if the model has changed behind the one that there is.
-    mutating func read() throws(StoreError) -> Outcome {
+    package mutating func read() throws(StoreError) -> Outcome {
         do throws(StoreError) {
             return try read(from: pool)
         } catch {
@@ -144,7 +149,7 @@ struct LogReader {
     ///   - base: a state before it to go on from.
     ///   - pool: the pages that the state of a checkpoint may be put in, if there is no base; nil if none is to be used.
     ///   - checkpoint: the commit of the only checkpoint that may be used; nil: the newest one that can be.
-    static func past(
+    package static func past(
         _ files: StoreFiles, after commit: UInt64, from base: EngineState?, pool: PagePool?,
         checkpoint: UInt64? = nil
     ) throws(StoreError) -> OpenedLog {

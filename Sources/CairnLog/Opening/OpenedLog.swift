@@ -1,15 +1,15 @@
 // What reading the log gave: enough to build a state.
 
 import CairnFileSystem
-import CairnFormat
+package import CairnFormat
 import CairnModel
 import CairnStore
 
 /// A log that was read up to the end of its last whole commit.
-struct OpenedLog {
+package struct OpenedLog {
     let files: StoreFiles
-    let storeID: StoreID
-    var segments: LiveSet
+    package let storeID: StoreID
+    package var segments: LiveSet
     /// The largest number that a segment was given.
     var lastSegment: UInt32
     /// Files in the folder that are no part of it, and that the base does without.
@@ -18,12 +18,12 @@ struct OpenedLog {
     var held: [HeldSegment] = []
     /// Every segment that the base or the rest may be read from.
     var readable: [Segment]
-    var catalog: Catalog
+    package var catalog: Catalog
     /// The end of the last commit or close frame.
-    var end: LogEnd
+    package var end: LogEnd
     /// The LSN below which the log is known to be durable.
-    var durable: UInt64
-    var commit: UInt64
+    package var durable: UInt64
+    package var commit: UInt64
     /// Where the last commit's frame begins, and where it ends.
     var commitOffset: UInt64
     var commitEnd: LogEnd
@@ -123,7 +123,7 @@ struct HeldSegment: Sendable {
 }
 
 /// A log without a commit: the creation of its store did not finish.
-struct UnfinishedLog {
+package struct UnfinishedLog {
     let storeID: StoreID
     let segments: [Segment]
     /// The end of the start frame.

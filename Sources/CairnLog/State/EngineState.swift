@@ -13,16 +13,16 @@ import CairnModel
 import CairnStore
 
 /// A state of a store.
-struct EngineState: Sendable {
+package struct EngineState: Sendable {
     /// The commit this is the state after; 0 for an empty store.
-    var commit: UInt64
+    package var commit: UInt64
     /// Where the log ends in this state.
-    var end: LogEnd
+    package var end: LogEnd
     /// Where its last commit's frame begins in the segment, and where it ends: a start or close frame may
     /// follow it.
     var commitOffset: UInt64 = 0
     var commitEnd: LogEnd
-    var catalog: Catalog
+    package var catalog: Catalog
     /// By tree: where the rows are.
     var directories: [RowDirectory]
     /// By tree: the next number to be issued.
@@ -46,7 +46,7 @@ struct EngineState: Sendable {
     /// By entity: how many live rows.
     var counts: [Int]
     /// The segments that its blocks are in.
-    var segments: LiveSet
+    package var segments: LiveSet
 
     /// An empty state.
     init(catalog: Catalog, end: LogEnd) {

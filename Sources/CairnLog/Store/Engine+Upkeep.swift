@@ -1,8 +1,8 @@
-import CairnStore
+package import CairnStore
 
 extension Engine {
     /// An engine of a log that was opened, with all that an open store does beside its commits.
-    convenience init(_ opened: OpenedLog, options: LogStoreOptions) throws(StoreError) {
+    package convenience init(_ opened: OpenedLog, options: LogStoreOptions) throws(StoreError) {
         try self.init(
             opened, options: options,
             upkeeps: [

@@ -1,10 +1,10 @@
 import CairnFormat
-import CairnModel
-import CairnStore
+package import CairnModel
+package import CairnStore
 import FoundationEssentials
 
 extension LogSnapshot: ValueStreamingSnapshot {
-    func stream(forKey key: String, of id: ObjectID, chunkBytes: Int) throws(StoreError)
+    package func stream(forKey key: String, of id: ObjectID, chunkBytes: Int) throws(StoreError)
         -> ValueStream?
     {
         let pinned = try readable()

@@ -5,20 +5,20 @@
 //
 // Threads: any; the state does not change while it is read.
 
-import CairnModel
-import CairnStore
+package import CairnModel
+package import CairnStore
 import Synchronization
 
 /// A pinned state.
-final class LogSnapshot: RowStream {
+package final class LogSnapshot: RowStream {
     let engine: Engine
     private let pin: SnapshotPin
     /// Whether it is of a past state, of which the registry of the engine knows nothing.
     private let isPast: Bool
-    let schema: Schema
+    package let schema: Schema
 
     /// - Parameter state: a past one; nil: the newest one that is published.
-    init(engine: Engine, name: String? = nil, state: PinnedState<EngineState>? = nil) {
+    package init(engine: Engine, name: String? = nil, state: PinnedState<EngineState>? = nil) {
         self.engine = engine
         isPast = state != nil
         let state = state ?? engine.registry.pin()
@@ -33,15 +33,15 @@ final class LogSnapshot: RowStream {
         if isPast, engine.registry.tellsOfReleases { engine.scheduleSweep() }
     }
 
-    var commit: UInt64 { pin.commit }
+    package var commit: UInt64 { pin.commit }
 
-    var identity: StoreIdentity { engine.identity }
+    package var identity: StoreIdentity { engine.identity }
 
     /// Its state, unless it is expired.
     var pinned: PinnedState<EngineState>? { pin.state }
 
     /// Its state, or the error that says why it is expired.
-    func readable() throws(StoreError) -> PinnedState<EngineState> { try pin.readable() }
+    package func readable() throws(StoreError) -> PinnedState<EngineState> { try pin.readable() }
 
     /// Runs a closure over the state, which is all there if nothing is thrown.
     private func reading<R>(_ body: (EngineState) throws(StoreError) -> R) throws(StoreError) -> R {
@@ -51,7 +51,7 @@ final class LogSnapshot: RowStream {
         }
     }
 
-    func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
+    package func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
         return try engine.reader.withWholeState { () throws(StoreError) in
@@ -61,7 +61,7 @@ final class LogSnapshot: RowStream {
         }
     }
 
-    func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool)
+    package func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool)
         throws(StoreError)
     {
         try check(request.entity, request.columns)
@@ -71,7 +71,7 @@ final class LogSnapshot: RowStream {
         }
     }
 
-    func lookUpBatches(
+    package func lookUpBatches(
         _ request: StoreLookup, keys: (borrowing RowWriter) -> Bool,
         _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError) {
@@ -83,7 +83,7 @@ final class LogSnapshot: RowStream {
         }
     }
 
-    func readRelatedBatches(
+    package func readRelatedBatches(
         _ request: StoreRelated, of owners: [ObjectID], _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError) {
         try check(request.entity, [])
@@ -95,7 +95,9 @@ final class LogSnapshot: RowStream {
         }
     }
 
-    func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError) {
+    package func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void)
+        throws(StoreError)
+    {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
         try engine.reader.withWholeState { () throws(StoreError) in
@@ -108,7 +110,7 @@ final class LogSnapshot: RowStream {
         }
     }
 
-    func streamRowsInOrder(_ request: StoreFetch, _ body: (StreamedRows) -> Void)
+    package func streamRowsInOrder(_ request: StoreFetch, _ body: (StreamedRows) -> Void)
         throws(StoreError)
     {
         let pinned = try readable()
@@ -124,31 +126,31 @@ final class LogSnapshot: RowStream {
         }
     }
 
-    func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
+    package func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
         try reading { state throws(StoreError) in
             try TableRunner(reader: engine.reader, state: state, request: request).table()
         }
     }
 
-    func explain(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
+    package func explain(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
         try reading { state throws(StoreError) in
             try QueryExplanation(reader: engine.reader, state: state).plan(of: request)
         }
     }
 
-    func explain(_ request: StoreTableFetch) throws(StoreError) -> QueryPlan {
+    package func explain(_ request: StoreTableFetch) throws(StoreError) -> QueryPlan {
         try reading { state throws(StoreError) in
             try QueryExplanation(reader: engine.reader, state: state).plan(of: request)
         }
     }
 
-    func explainCount(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
+    package func explainCount(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
         try reading { state throws(StoreError) in
             try QueryExplanation(reader: engine.reader, state: state).plan(ofCount: request)
         }
     }
 
-    func count(_ request: StoreFetch) throws(StoreError) -> Int {
+    package func count(_ request: StoreFetch) throws(StoreError) -> Int {
         let pinned = try readable()
         defer { withExtendedLifetime(pinned) {} }
         return try engine.reader.withWholeState { () throws(StoreError) in
@@ -164,7 +166,7 @@ final class LogSnapshot: RowStream {
         }
     }
 
-    func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
+    package func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
         try reading { state throws(StoreError) in
             var hits: [RowHit] = []
             hits.reserveCapacity(ids.count)
@@ -195,7 +197,7 @@ final class LogSnapshot: RowStream {
             number: number, cell: cell, entity: Int(state.blocks.entry(cell.handle).entity))
     }
 
-    func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])
+    package func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])
         throws(StoreError) -> [[ObjectID]]
     {
         try reading { state throws(StoreError) in
@@ -209,13 +211,13 @@ final class LogSnapshot: RowStream {
         }
     }
 
-    func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
+    package func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
         let pinned = try readable()
         if pinned.state.redirects == nil { return nil }
         return try reading { state throws(StoreError) in state.redirected(id, engine.identity) }
     }
 
-    func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)
+    package func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)
         throws(StoreError) -> [ObjectID]
     {
         try reading { state throws(StoreError) in

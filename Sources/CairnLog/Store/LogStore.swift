@@ -2,7 +2,7 @@
 //
 // Threads: any.
 
-import CairnFileSystem
+package import CairnFileSystem
 public import CairnModel
 public import CairnStore
 import Synchronization
@@ -18,7 +18,7 @@ import SystemPackage
 /// defer { try? store.close() }
 /// ```
 public final class LogStore: PersistentStore {
-    let engine: Engine
+    package let engine: Engine
     private let isOpen = Mutex(true)
     /// Whether whoever opened it wants a history.
     let asksForHistory: Bool
@@ -92,7 +92,8 @@ public final class LogStore: PersistentStore {
     }
 
     /// A store to be read as it is now: with what was written to it in this process, if it is open here.
-    static func openToCopy(at path: String, on fileSystem: any FileSystem) throws(StoreError)
+    package static func openToCopy(at path: String, on fileSystem: any FileSystem)
+        throws(StoreError)
         -> LogStore
     {
         var options = LogStoreOptions()
@@ -140,7 +141,7 @@ public final class LogStore: PersistentStore {
     /// What opening the store found.
     public var recovery: RecoveryReport { engine.recovery }
 
-    func checkOpen() throws(StoreError) {
+    package func checkOpen() throws(StoreError) {
         guard isOpen.withLock({ $0 }), !engine.isClosed.load(ordering: .acquiring) else {
             throw StoreError(.unusable, "the store is closed")
         }

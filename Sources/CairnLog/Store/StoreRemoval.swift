@@ -11,20 +11,26 @@
 // Invariants: a file that is not the store's is never touched. What was written before step 2 is whole if it broke off.
 // Threads: one removal in one thread.
 
-import CairnFileSystem
-import CairnFormat
-import CairnStore
+package import CairnFileSystem
+package import CairnFormat
+package import CairnStore
 import FoundationEssentials
-import SystemPackage
+package import SystemPackage
 
-struct StoreRemoval {
-    let folder: FilePath
-    let fileSystem: any FileSystem
+package struct StoreRemoval {
+    package let folder: FilePath
+    package let fileSystem: any FileSystem
     /// Whether it is done though somebody has the store open.
-    let force: Bool
+    private let force: Bool
+
+    package init(folder: FilePath, fileSystem: any FileSystem, force: Bool) {
+        self.folder = folder
+        self.fileSystem = fileSystem
+        self.force = force
+    }
 
     /// Removes the store, and the folder with it. Where there is none nothing is done.
-    func remove() throws(StoreError) {
+    package func remove() throws(StoreError) {
         try mapped {
             guard let files = try alone() else {
                 // A removal that broke off at its end leaves an empty folder.
@@ -64,14 +70,14 @@ struct StoreRemoval {
     // MARK: Steps
 
     /// The store's files, which nobody else has open or opens; nil if there is nothing at the path, or an empty folder.
-    func alone() throws -> StoreFiles? {
+    package func alone() throws -> StoreFiles? {
         guard try holdsStore() else { return nil }
         return try EngineRegistry.shared.lockAlone(folder, fileSystem, force: force)
     }
 
     /// Whether there is a store, or what is left of one, and nothing else; false if there is nothing at the path, or an
     /// empty folder.
-    func holdsStore() throws -> Bool {
+    package func holdsStore() throws -> Bool {
         guard try fileSystem.exists(folder) else { return false }
         let names = try fileSystem.list(folder)
         guard names.contains(SegmentName.lock) else {
@@ -100,7 +106,7 @@ struct StoreRemoval {
     }
 
     /// A folder of our own, locked. What somebody has made there since it was empty is left alone.
-    func made() throws -> StoreFiles {
+    package func made() throws -> StoreFiles {
         if try !fileSystem.exists(folder) { try fileSystem.makeDirectory(folder) }
         guard try fileSystem.list(folder).isEmpty else { throw isMadeMeanwhile() }
         let lock: any File
@@ -122,7 +128,7 @@ struct StoreRemoval {
     }
 
     /// Removes all but the lock file, which says that there is no store.
-    func empty(_ files: StoreFiles, for storeID: StoreID) throws {
+    package func empty(_ files: StoreFiles, for storeID: StoreID) throws {
         let before = RawBytes(count: MarkRecord.size)
         before.mutable.initializeMemory(as: UInt8.self, repeating: 0)
         _ = try files.lock.read(into: before.mutable, at: 0)
@@ -145,11 +151,11 @@ struct StoreRemoval {
         try fileSystem.syncDirectory(folder)
     }
 
-    func refusal(_ message: String) -> StoreError {
+    package func refusal(_ message: String) -> StoreError {
         StoreError(.invalidRequest, message, context: .init(path: "\(folder)"))
     }
 
-    func mapped(_ body: () throws -> Void) throws(StoreError) {
+    package func mapped(_ body: () throws -> Void) throws(StoreError) {
         do {
             try body()
         } catch let error as FileSystemError {

@@ -60,7 +60,7 @@ enum PageSize: UInt8, CaseIterable {
 }
 
 /// Hands out pages and takes them back.
-final class PagePool: Sendable {
+package final class PagePool: Sendable {
     /// The pages of one size.
     private struct Shelf {
         /// Pages that were given back.
@@ -79,7 +79,7 @@ final class PagePool: Sendable {
     private static let slabBytes = 1 << 20
     private let contents = Mutex(Contents())
 
-    init() {}
+    package init() {}
 
     deinit {
         contents.withLock { contents in

@@ -145,7 +145,7 @@ struct StateTransition<State: Sendable>: Sendable {
 }
 
 /// A state that stays readable as long as this lives.
-final class PinnedState<State: Sendable>: Sendable {
+package final class PinnedState<State: Sendable>: Sendable {
     private let held: HeldState<State>
     private let table: PinTable
 
@@ -154,7 +154,7 @@ final class PinnedState<State: Sendable>: Sendable {
         self.table = table
     }
 
-    var state: State { held.state }
+    package var state: State { held.state }
     var epoch: UInt64 { held.epoch }
 
     deinit { table.unpin(epoch: held.epoch) }
