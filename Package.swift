@@ -80,6 +80,10 @@ let package = Package(
             "CairnLog",
             ["CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", "CCairn", system],
             exclude: layers),
+        // What is done with a whole store, each a module of its own above the engine.
+        module(
+            "CairnMoving",
+            ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", system]),
         module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"], exclude: layers),
         module("CairnInstruments", ["CairnStore", "CairnModel", logging, metrics]),
         module(
@@ -94,9 +98,8 @@ let package = Package(
         .executableTarget(
             name: "CairnTool",
             dependencies: [
-                "CairnCoreData", "CairnInspection", "CairnObjects", "CairnLog", "CairnStore",
-                "CairnModel",
-                arguments,
+                "CairnCoreData", "CairnInspection", "CairnObjects", "CairnMoving", "CairnLog",
+                "CairnStore", "CairnModel", arguments,
             ],
             exclude: layers, swiftSettings: settings),
         // The expansions are a library, so that tests can call them; the plug-in only names them. A test
@@ -108,7 +111,9 @@ let package = Package(
                 "CairnMacros", .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
             ],
             swiftSettings: settings),
-        module("Cairn", ["CairnPlugin", "CairnObjects", "CairnLog", "CairnStore", "CairnModel"]),
+        module(
+            "Cairn",
+            ["CairnPlugin", "CairnObjects", "CairnMoving", "CairnLog", "CairnStore", "CairnModel"]),
 
         .target(
             name: "CairnTestSupport", dependencies: ["CairnFormat", "CairnFileSystem", system],
@@ -130,8 +135,8 @@ let package = Package(
         tests(
             "CairnLogTests",
             [
-                "CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", system,
-                "CairnKilledWriter",
+                "CairnMoving", "CairnLog", "CairnStore", "CairnModel", "CairnFormat",
+                "CairnFileSystem", system, "CairnKilledWriter",
             ]),
         // What `cairn model --swift` made of Tests/Models, so that it is compiled. A module of its own: some of its
         // classes are called as types of Foundation are.
@@ -157,8 +162,8 @@ let package = Package(
         tests(
             "CairnToolTests",
             [
-                "CairnTool", "CairnCoreData", "CairnInspection", "CairnObjects", "CairnLog",
-                "CairnStore", "CairnModel", "CairnMacros", "CSQLite", "CZlib",
+                "CairnTool", "CairnCoreData", "CairnInspection", "CairnObjects", "CairnMoving",
+                "CairnLog", "CairnStore", "CairnModel", "CairnMacros", "CSQLite", "CZlib",
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ] + syntax),
         tests(

@@ -3,6 +3,7 @@
 
 @_exported public import CairnLog
 @_exported public import CairnModel
+@_exported public import CairnMoving
 @_exported public import CairnObjects
 @_exported public import CairnStore
 @_exported public import Foundation

@@ -2,6 +2,7 @@
 
 public import CairnLog
 public import CairnModel
+import CairnMoving
 public import CairnObjects
 public import CairnStore
 public import FoundationEssentials

@@ -1,6 +1,7 @@
 // Stores as a whole, for programs that begin afresh.
 
 import CairnLog
+import CairnMoving
 public import CairnObjects
 public import CairnStore
 

@@ -1,6 +1,7 @@
 // "Save as", behind a coordinator.
 
 public import CairnLog
+import CairnMoving
 public import CairnObjects
 public import CairnStore
 public import Foundation

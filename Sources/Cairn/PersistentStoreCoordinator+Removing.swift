@@ -1,6 +1,7 @@
 // Stores as a whole, by the names that a coordinator has for it.
 
 import CairnLog
+import CairnMoving
 public import CairnObjects
 public import CairnStore
 public import Foundation

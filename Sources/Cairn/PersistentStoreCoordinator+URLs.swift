@@ -1,6 +1,7 @@
 // Where the stores of a coordinator are.
 
 public import CairnLog
+import CairnMoving
 public import CairnObjects
 public import CairnStore
 public import Foundation

@@ -3,6 +3,7 @@
 import ArgumentParser
 import CairnInspection
 import CairnLog
+import CairnMoving
 
 /// Copies a store, or what is new of it since the last copy.
 struct BackupCommand: ParsableCommand {

@@ -11,6 +11,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 @Suite("Compaction in the background")
 struct BackgroundCompactionTests {

@@ -10,6 +10,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 @Suite("Every sync of a protocol")
 struct EverySyncTests {

@@ -5,6 +5,7 @@
 
 import CairnKilledWriter
 import CairnModel
+import CairnMoving
 import CairnStore
 import CairnTestSupport
 import Foundation

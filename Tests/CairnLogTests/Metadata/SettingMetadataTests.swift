@@ -11,6 +11,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 @Suite("Setting metadata beside others")
 struct SettingMetadataTests {

@@ -7,6 +7,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 @Suite("The store as it was before its migration")
 struct UnmigratedBackupTests {

@@ -9,6 +9,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 @Suite("Stores that are saved as others")
 struct CopyTests {

@@ -8,6 +8,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 @Suite("Backups that are interrupted")
 struct InterruptedBackupTests {

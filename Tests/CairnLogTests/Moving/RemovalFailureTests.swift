@@ -10,6 +10,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 @Suite("Removing stores where that fails")
 struct RemovalFailureTests {

@@ -17,6 +17,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 struct GoldenStore: Sendable, CustomTestStringConvertible {
     let name: String

@@ -7,6 +7,7 @@ import CairnTestSupport
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 @Suite("Order in a store")
 struct OrderStorageTests {

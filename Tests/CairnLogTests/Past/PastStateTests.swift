@@ -11,6 +11,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 @Suite("Past states of a store")
 struct PastStateTests {

@@ -9,6 +9,7 @@ import Foundation
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 @Suite("Redirects")
 struct RedirectTests {

@@ -8,6 +8,7 @@ import FoundationEssentials
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 
 @Suite("Refused derivations of a stored model")
 struct RefusedDerivationTests {

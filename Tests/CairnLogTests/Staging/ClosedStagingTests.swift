@@ -2,6 +2,7 @@
 
 import CairnFileSystem
 import CairnModel
+import CairnMoving
 import CairnStore
 import CairnTestSupport
 import Foundation

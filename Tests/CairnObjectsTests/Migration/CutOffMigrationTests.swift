@@ -14,6 +14,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 @testable import CairnObjects
 
 @Suite("Migrations of every kind that are cut off (SC2)")

@@ -8,6 +8,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMoving
 @testable import CairnObjects
 
 @Suite("Migrations of stores by mappings")

@@ -3,6 +3,7 @@
 import CairnCoreData
 import CairnLog
 import CairnModel
+import CairnMoving
 import CairnStore
 import CairnTestSupport
 import Foundation

@@ -1,6 +1,7 @@
 // A copy of a store, taken while others write.
 
 import CairnFileSystem
+public import CairnLog
 public import CairnStore
 import SystemPackage
 

@@ -1,6 +1,7 @@
 // "Save as": a store under another name, in another place.
 
 import CairnFileSystem
+public import CairnLog
 import CairnModel
 public import CairnStore
 public import FoundationEssentials

@@ -11,6 +11,7 @@
 
 import CairnFileSystem
 import CairnFormat
+public import CairnLog
 import CairnModel
 public import CairnStore
 import SystemPackage

@@ -1,6 +1,7 @@
 // Removing stores, and putting another one in their place.
 
 import CairnFileSystem
+public import CairnLog
 public import CairnStore
 import SystemPackage
 

@@ -1,5 +1,6 @@
 import CairnFileSystem
 import CairnFormat
+import CairnLog
 import CairnStore
 import SystemPackage
 

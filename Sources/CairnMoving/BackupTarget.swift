@@ -7,6 +7,7 @@
 
 import CairnFileSystem
 import CairnFormat
+import CairnLog
 import CairnStore
 import SystemPackage
 
@@ -101,7 +102,7 @@ struct BackupTarget {
 
     /// What the log says, read to its end: a writer may have gone on from the backup.
     private func readContent(_ mark: MarkRecord?) throws -> Content? {
-        var reader = LogReader(files, mark: mark, limit: nil)
+        var reader = LogReader(files, mark: mark)
         switch try reader.read() {
         case .nothing: return nil
         case .unfinished:

@@ -12,6 +12,7 @@
 
 import CairnFileSystem
 import CairnFormat
+import CairnLog
 import CairnStore
 import FoundationEssentials
 import SystemPackage
@@ -76,7 +77,7 @@ struct StoreCopy {
 
     /// Gives the copy its identifier, and says that it is there. Releases the locks.
     private func name(_ files: StoreFiles) throws {
-        var reader = LogReader(files, mark: nil, limit: nil, pool: PagePool())
+        var reader = LogReader(files, mark: nil, pool: PagePool())
         guard case .log(var log) = try reader.read(), log.end == state.end else {
             throw .damaged("the copy differs from what was copied") as StoreError
         }

@@ -15,6 +15,7 @@
 
 import CairnFileSystem
 import CairnFormat
+import CairnLog
 import CairnStore
 import SystemPackage
 
