@@ -7,7 +7,7 @@ extension ColumnBatch {
     /// Where the block that begins with a row ends: it takes as many rows as its budget of bytes allows.
     ///
     /// - Parameter copied: columns whose texts will be in the rows once more, as often as they are named.
-    func endOfBlock(from start: Int, sizes: StoreSizes, copied: [Int] = []) -> Int {
+    package func endOfBlock(from start: Int, sizes: StoreSizes, copied: [Int] = []) -> Int {
         let limit = min(rows, start + sizes.rowsPerBlock)
         var (fixed, all) = (0, 0)
         for index in columns.indices {

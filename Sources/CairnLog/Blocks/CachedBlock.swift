@@ -11,12 +11,12 @@
 //
 // Threads: any.
 
-import CairnFormat
-import CairnStore
+package import CairnFormat
+package import CairnStore
 import Synchronization
 
 /// A block of rows that can be read.
-final class CachedBlock: @unchecked Sendable {
+package final class CachedBlock: @unchecked Sendable {
     // A column and its cells are written once, before `isDecoded` of the column says so, and under the lock.
 
     let place: Place
@@ -121,7 +121,7 @@ final class CachedBlock: @unchecked Sendable {
     }
 
     /// The cells of a column; nil if the block does not have it, so that every row is nil.
-    func column(_ column: Catalog.StoredColumn) throws(StoreError) -> DecodedColumn? {
+    package func column(_ column: Catalog.StoredColumn) throws(StoreError) -> DecodedColumn? {
         guard let index = index(of: column.propertyID) else {
             return column.past == nil ? nil : try makeMissing(column)?.column
         }
@@ -136,7 +136,7 @@ final class CachedBlock: @unchecked Sendable {
     ///
     /// - Parameter place: where the column is among those of its entity, which is mostly where the block has it.
     @inline(__always)
-    func cells(_ column: Catalog.StoredColumn, at place: Int) throws(StoreError)
+    package func cells(_ column: Catalog.StoredColumn, at place: Int) throws(StoreError)
         -> UnsafePointer<CellColumn>
     {
         guard let index = index(of: column.propertyID, near: place) else {
@@ -354,10 +354,12 @@ final class CachedBlock: @unchecked Sendable {
     }()
 
     /// The object numbers of the rows.
-    func numbers() throws(StoreError) -> DecodedColumn { try hidden(HiddenProperty.number) }
+    package func numbers() throws(StoreError) -> DecodedColumn { try hidden(HiddenProperty.number) }
 
     /// The row versions.
-    func versions() throws(StoreError) -> DecodedColumn { try hidden(HiddenProperty.version) }
+    package func versions() throws(StoreError) -> DecodedColumn {
+        try hidden(HiddenProperty.version)
+    }
 
     private func hidden(_ property: UInt32) throws(StoreError) -> DecodedColumn {
         guard let column = try column(propertyID: property), column.kind == .integer,
@@ -420,7 +422,7 @@ extension CellColumn {
 
 extension DecodedColumn {
     /// An object number or row version. Numbers out of range were refused when the block was registered.
-    @inline(__always) func number(_ row: Int) -> UInt32 {
+    @inline(__always) package func number(_ row: Int) -> UInt32 {
         UInt32(truncatingIfNeeded: integer(at: row))
     }
 

@@ -1,7 +1,7 @@
 // Cells of a batch beside cells that are stored: comparing and taking over.
 
 import CairnFormat
-import CairnStore
+package import CairnStore
 
 extension ColumnBuffer {
     /// Whether two cells of the batch have the same value.
@@ -123,7 +123,7 @@ extension ColumnBuffer {
 
     /// Takes the value of a stored cell; of a large one the reference, so that it is not written again, unless
     /// the value itself is needed.
-    mutating func copyCell(
+    package mutating func copyCell(
         from block: CachedBlock, _ column: Catalog.StoredColumn, _ slot: Int, to row: Int,
         isWhole: Bool = false
     ) throws(StoreError) {

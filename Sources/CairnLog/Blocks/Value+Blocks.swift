@@ -1,11 +1,11 @@
 import CairnFormat
-import CairnModel
-import CairnStore
+package import CairnModel
+package import CairnStore
 import FoundationEssentials
 
 extension Value {
     /// The value of an attribute's cell that is not nil.
-    static func stored(
+    package static func stored(
         _ cells: CellColumn, _ slot: Int, _ type: AttributeType, _ block: CachedBlock
     ) throws(StoreError) -> Value {
         switch type {

@@ -35,7 +35,7 @@ extension Catalog {
 
 extension Catalog {
     /// What of it is more than a store can hold; nil if nothing is.                                  Format 10.5
-    var excess: String? {
+    package var excess: String? {
         Self.excess(entities: entities.count, columns: entities.map(\.allColumns.count).max() ?? 0)
     }
 

@@ -49,9 +49,9 @@ package final class Catalog: Sendable {
     /// places has none: then the order is that of the numbers.
     package let keepsOrder: Bool
     /// The metadata in force; nil if there never were any. They are here since they change as seldom.
-    let metadata: StoredMetadata?
+    package let metadata: StoredMetadata?
     /// Whether commits are recorded for the history.
-    let tracksHistory: Bool
+    package let tracksHistory: Bool
     /// By entity of the schema: the columns whose values are kept when an object is deleted.
     let preserved: [[Int]]
     /// The numbers that what comes new may have.
@@ -138,7 +138,7 @@ package final class Catalog: Sendable {
         /// The entity that declares it, as an index of `entities`.
         package let entity: Int
         /// What keys are made of.
-        let form: KeyForm
+        package let form: KeyForm
         package let names: [String]
         /// What is said of it: its names, and its options.
         let words: String
@@ -223,7 +223,7 @@ package final class Catalog: Sendable {
     }
 
     /// The same catalog, with the place of its schema frame.
-    func placed(at place: Place) -> Catalog {
+    package func placed(at place: Place) -> Catalog {
         Catalog(
             schema: schema, storedModel: storedModel, version: version, place: place, trees: trees,
             entities: entities, uniques: uniques, references: references,
@@ -245,7 +245,7 @@ package final class Catalog: Sendable {
     func describesSame(as other: Catalog) -> Bool { layout === other.layout }
 
     /// The same catalog with other fetch indexes.
-    func indexed(by fetchIndexes: [FetchIndexDefinition]) -> Catalog {
+    package func indexed(by fetchIndexes: [FetchIndexDefinition]) -> Catalog {
         Catalog(
             schema: schema, storedModel: storedModel, version: version, place: place, trees: trees,
             entities: entities, uniques: uniques, references: references,

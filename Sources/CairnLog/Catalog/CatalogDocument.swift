@@ -1,13 +1,13 @@
 // The catalog as a schema frame holds it.                                            Format 70
 
 import CairnFormat
-import CairnModel
-import CairnStore
+package import CairnModel
+package import CairnStore
 import FoundationEssentials
 
-enum CatalogDocument {
+package enum CatalogDocument {
     /// The JSON of a schema frame.
-    static func encode(_ catalog: Catalog) throws(StoreError) -> [UInt8] {
+    package static func encode(_ catalog: Catalog) throws(StoreError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
@@ -67,7 +67,7 @@ enum CatalogDocument {
     }
 
     /// The same catalog with the schema of another model; nil if that one stores something else.
-    static func catalog(_ catalog: Catalog, under model: ManagedObjectModel) -> Catalog? {
+    package static func catalog(_ catalog: Catalog, under model: ManagedObjectModel) -> Catalog? {
         guard let ordered = model.ordered(like: catalog.storedModel),
             let schema = try? Schema(ordered, isStored: true),
             schema.hasSameForm(as: catalog.schema)

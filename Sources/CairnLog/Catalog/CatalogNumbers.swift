@@ -9,7 +9,7 @@ package struct CatalogNumbers: Sendable, Hashable {
     /// By tree of the catalog: the id of its next property.
     package var properties: [UInt32] = []
     /// The checksums of the versions of the model that the store has left, oldest first.
-    private(set) var leftVersions: [String] = []
+    package private(set) var leftVersions: [String] = []
 
     package init() {}
 

@@ -4,11 +4,11 @@
 // Threads: any; one lock.
 
 import CairnModel
-import CairnStore
+package import CairnStore
 import Synchronization
 
 /// Keeps a few empty batches.
-final class ColumnBatchPool: Sendable {
+package final class ColumnBatchPool: Sendable {
     private let idle = Mutex<[ColumnBatch]>([])
     private static let most = 8
 
@@ -23,12 +23,12 @@ final class ColumnBatchPool: Sendable {
     }
 
     /// An empty batch for whole rows of an entity, order keys included.
-    func takeWhole(_ entity: Int, _ catalog: Catalog) -> ColumnBatch {
+    package func takeWhole(_ entity: Int, _ catalog: Catalog) -> ColumnBatch {
         take(catalog.description(of: entity), orders: catalog.entities[entity].orders.count)
     }
 
     /// Takes back a batch that nobody uses any more.
-    func give(_ batch: ColumnBatch) {
+    package func give(_ batch: ColumnBatch) {
         batch.reset()
         idle.withLock { idle in
             if idle.count == Self.most { idle.removeFirst() }

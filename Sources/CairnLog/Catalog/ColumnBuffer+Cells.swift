@@ -11,7 +11,7 @@ extension ColumnBuffer {
     }
 
     /// The plain bits of a cell of a fixed kind; NaN in one form.
-    @inline(__always) func word(_ row: Int) -> UInt64 {
+    @inline(__always) package func word(_ row: Int) -> UInt64 {
         if case .float = kind {
             return UInt64(values.load(fromByteOffset: row &* 4, as: UInt32.self))
         }
@@ -19,7 +19,7 @@ extension ColumnBuffer {
     }
 
     /// Whether a cell has a value: its own, or the attribute's default.
-    @inline(__always) func hasValue(_ row: Int) -> Bool { !isNil(row: row) }
+    @inline(__always) package func hasValue(_ row: Int) -> Bool { !isNil(row: row) }
 }
 
 extension ColumnBuffer.State {

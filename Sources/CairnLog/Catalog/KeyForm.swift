@@ -11,11 +11,11 @@ import CairnModel
 import CairnStore
 
 /// The columns of a constraint, and its options. An object, so that whoever loads keys counts one reference.
-final class KeyForm: Sendable {
+package final class KeyForm: Sendable {
     /// The columns of the key, by index in the entity and its descendants.
     let columns: [Int]
     /// The columns that a row's key, and whether it has one, depend on.
-    let watched: [Int]
+    package let watched: [Int]
     /// The options; nil if there are none.
     let rule: KeyRule?
     /// The types of the columns that the condition asks; nil for one of which only counts whether it is nil.

@@ -48,7 +48,7 @@ extension Schema {
     }
 
     /// What differs, in a few words.
-    func difference(to other: Schema) -> String {
+    package func difference(to other: Schema) -> String {
         let (mine, theirs) = (storage, other.storage)
         let names = Set(mine.map(\.name)), otherNames = Set(theirs.map(\.name))
         let added = names.subtracting(otherNames).sorted()

@@ -2,24 +2,24 @@
 //
 // Threads: immutable, so any.
 
-import CairnFormat
-import CairnModel
+package import CairnFormat
+package import CairnModel
 import CairnStore
-import FoundationEssentials
+package import FoundationEssentials
 
 /// The metadata of a store at a commit. An object, as every state has it.
-final class StoredMetadata: Sendable {
+package final class StoredMetadata: Sendable {
     /// Where their frame is.
     let place: Place
     let revision: UInt64
     /// What the store is called by; nil if that is its store id.
-    let identifier: UUID?
+    package let identifier: UUID?
     /// What programs keep with the store.
-    let values: [String: Value]
+    package let values: [String: Value]
     /// How the history is kept; nil if it never was.                                              F-778
-    let history: HistorySettings?
+    package let history: HistorySettings?
     /// How past states are kept; nil if they are not.                                              F-791
-    let asOf: AsOfSettings?
+    package let asOf: AsOfSettings?
 
     init(
         place: Place, revision: UInt64, identifier: UUID?, values: [String: Value],

@@ -1,12 +1,12 @@
 // Rows that are written value by value: saves, cleared references, pairs.
 
 import CairnFormat
-import CairnModel
-import CairnStore
+package import CairnModel
+package import CairnStore
 
 /// Rows that wait to be written as blocks, by entity.
-struct PendingRows {
-    struct Row {
+package struct PendingRows {
+    package struct Row {
         let number: UInt32
         let version: UInt32
         let values: [Value]
@@ -26,7 +26,7 @@ extension CommitBuilder {
 
     /// Takes a row out of where it is and enters its new values into the indexes; the row is to be written. Whether another
     /// one has its new keys is for the caller to ask, when all are written.
-    mutating func replace(entity: Int, number: UInt32, old: StoredRow, values: [Value])
+    package mutating func replace(entity: Int, number: UInt32, old: StoredRow, values: [Value])
         -> PendingRows.Row
     {
         var key = KeyBuffer()
@@ -98,7 +98,7 @@ extension CommitBuilder {
     }
 
     /// Writes rows of one entity as blocks. Indexes are the caller's business.
-    mutating func write(_ rows: [PendingRows.Row], entity: Int) throws(StoreError) {
+    package mutating func write(_ rows: [PendingRows.Row], entity: Int) throws(StoreError) {
         guard !rows.isEmpty else { return }
         let batch = reader.batches.takeWhole(entity, catalog)
         var selection: [UInt16] = []

@@ -9,17 +9,17 @@
 
 import CairnFormat
 import CairnModel
-import CairnStore
+package import CairnStore
 
 /// A commit while it is made.
-struct CommitBuilder: ~Copyable {
-    let reader: StoreReader
-    let tools: CommitTools
+package struct CommitBuilder: ~Copyable {
+    package let reader: StoreReader
+    package let tools: CommitTools
     /// How the store names its objects by the catalog of the commit.
-    var identity: StoreIdentity
-    var state: EngineState
-    var pages: PageTransaction
-    var log: LogWriter
+    package var identity: StoreIdentity
+    package var state: EngineState
+    package var pages: PageTransaction
+    package var log: LogWriter
     /// Blocks of this commit, and of others that are not published, that were read back.
     private var youngBlocks: [Place: CachedBlock] = [:]
     /// What these take in memory, about.
@@ -37,14 +37,14 @@ struct CommitBuilder: ~Copyable {
     /// The entity that got a small block first, and others that did; -1 = none.
     private var smallBlockEntity = -1
     private var otherSmallBlockEntities: [Int] = []
-    var insertedCount = 0
+    package var insertedCount = 0
     var updatedCount = 0
     var deletedCount = 0
     /// Bytes of blocks of rows that were stored elsewhere.
     private(set) var mergedBytes = 0
-    var hasChanges = false
+    package var hasChanges = false
     /// Whether it has told the history what there is to tell.
-    var hasRecordedHistory = false
+    package var hasRecordedHistory = false
     /// What of the state contradicts its rows: the commit fails.
     private(set) var contradiction: StoreError?
     /// Where what is written for sure ends: blocks behind it may be in the queue of commits only.
@@ -66,22 +66,22 @@ struct CommitBuilder: ~Copyable {
         held.exchange(&state, epoch: number)
     }
 
-    var catalog: Catalog { state.catalog }
+    package var catalog: Catalog { state.catalog }
     /// The number of the commit.
-    var number: UInt64 { log.commit }
-    var seed: UInt64 { state.hashSeed }
+    package var number: UInt64 { log.commit }
+    package var seed: UInt64 { state.hashSeed }
 
     // MARK: Reading
 
     /// A block of the state. One that this commit will be done with does not go into the cache.
-    mutating func block(_ handle: BlockHandle, isPassing: Bool = false) throws(StoreError)
+    package mutating func block(_ handle: BlockHandle, isPassing: Bool = false) throws(StoreError)
         -> CachedBlock
     {
         try block(of: state.blocks.entry(handle), isPassing: isPassing)
     }
 
     /// The same by its entry, which may be one of the state before.
-    mutating func block(of entry: BlockEntry, isPassing: Bool = false) throws(StoreError)
+    package mutating func block(of entry: BlockEntry, isPassing: Bool = false) throws(StoreError)
         -> CachedBlock
     {
         let place = entry.place
@@ -115,13 +115,13 @@ struct CommitBuilder: ~Copyable {
     }
 
     /// The concrete entity of a live row.
-    func entity(tree: Int, number: UInt32) -> Int? {
+    package func entity(tree: Int, number: UInt32) -> Int? {
         let cell = state.directories[tree][number]
         return cell.isEmpty ? nil : Int(state.blocks.entry(cell.handle).entity)
     }
 
     /// A live row with its values; nil if there is none of that number.
-    mutating func storedRow(entity: Int, number: UInt32) throws(StoreError) -> StoredRow? {
+    package mutating func storedRow(entity: Int, number: UInt32) throws(StoreError) -> StoredRow? {
         let cell = state.directories[catalog.entities[entity].tree][number]
         guard !cell.isEmpty else { return nil }
         let concrete = Int(state.blocks.entry(cell.handle).entity)
@@ -205,14 +205,14 @@ struct CommitBuilder: ~Copyable {
     }
 
     /// The rows whose reference leads to a target.
-    func sources(reference: Int, target: UInt32, into sources: inout [UInt32]) {
+    package func sources(reference: Int, target: UInt32, into sources: inout [UInt32]) {
         state.inverses[reference].sources(of: target, into: &sources)
     }
 
     // MARK: Numbers
 
     /// A number that was never given before.
-    mutating func issueNumber(tree: Int) throws(StoreError) -> UInt32 {
+    package mutating func issueNumber(tree: Int) throws(StoreError) -> UInt32 {
         let number = state.nextNumbers[tree]
         try expectNumbers(1, tree: tree)
         state.nextNumbers[tree] = number + 1
@@ -220,7 +220,7 @@ struct CommitBuilder: ~Copyable {
     }
 
     /// Throws if the hierarchy has not so many numbers left.
-    func expectNumbers(_ count: Int, tree: Int) throws(StoreError) {
+    package func expectNumbers(_ count: Int, tree: Int) throws(StoreError) {
         guard Int(state.nextNumbers[tree]) + count <= Int(FormatLimits.maximumNumber) else {
             throw StoreError(
                 .invalidRequest, "the entity hierarchy has used up its four billion object numbers",
@@ -247,7 +247,7 @@ struct CommitBuilder: ~Copyable {
     // MARK: Writing
 
     /// Ends the life of the row at a place. Directory and indexes are the caller's business.
-    mutating func kill(_ handle: BlockHandle, slot: Int) {
+    package mutating func kill(_ handle: BlockHandle, slot: Int) {
         guard state.blocks.kill(handle, slot: slot, commit: log.commit, in: &pages) else {
             return contradict("two objects are in one place (DR2)")
         }
@@ -286,7 +286,7 @@ struct CommitBuilder: ~Copyable {
     }
 
     /// Takes a row out of the directory, where it is and of all indexes.
-    mutating func delete(tree: Int, number: UInt32) throws(StoreError) {
+    package mutating func delete(tree: Int, number: UInt32) throws(StoreError) {
         let cell = state.directories[tree][number]
         guard !cell.isEmpty else { return }
         let entityIndex = Int(state.blocks.entry(cell.handle).entity)
@@ -336,13 +336,13 @@ struct CommitBuilder: ~Copyable {
     }
 
     /// Opens a block whose rows are known before its bytes are: cells may point at it at once.
-    mutating func openBlock(entity: Int) -> BlockHandle {
+    package mutating func openBlock(entity: Int) -> BlockHandle {
         state.blocks.insert(BlockEntry(entity: UInt16(entity)), in: &pages)
     }
 
     /// Writes rows of a batch as the block that was opened. Sets the cells of all rows, unless they are set. Of blocks
     /// that are merged into a larger small one the rows are kept for the next merge, if that is wanted.
-    mutating func closeBlock(
+    package mutating func closeBlock(
         _ handle: BlockHandle, entity: Int, batch: ColumnBatch, selection: [UInt16],
         numbers: [UInt32], versions: [UInt32], isMoved: Bool = false, isFull: Bool = false,
         keepsRows: Bool = false, hasCells: Bool = false
@@ -445,7 +445,7 @@ struct CommitBuilder: ~Copyable {
     }
 
     /// Brings everything in step with the rows so far: what comes is of another catalog.
-    mutating func settleForAnotherCatalog() throws(StoreError) {
+    package mutating func settleForAnotherCatalog() throws(StoreError) {
         if catalog.hasFetchIndexes { try finishFetchIndexes() }
         fetchIndexWriter = nil
         try mergeSmallBlocks()
@@ -457,7 +457,7 @@ struct CommitBuilder: ~Copyable {
     }
 
     /// Ends the life of all rows of an entity that goes, and of their blocks. Indexes are the caller's business.
-    mutating func killAll(of entity: Int) throws(StoreError) {
+    package mutating func killAll(of entity: Int) throws(StoreError) {
         let tree = catalog.entities[entity].tree
         var handle = state.blocks.first(ofEntity: entity)
         while handle != .none {

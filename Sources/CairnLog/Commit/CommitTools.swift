@@ -2,13 +2,13 @@
 //
 // Threads: any; what `memory` holds is the holder's of the turn.
 
-import CairnFileSystem
+package import CairnFileSystem
 import Synchronization
 
 /// What a commit needs beside the state it changes.
 package final class CommitTools: Sendable {
-    let sizes: StoreSizes
-    let clock: any StoreClock
+    package let sizes: StoreSizes
+    package let clock: any StoreClock
     /// Who writes, as the history says it; nil: this process.
     let historyProcess: (number: UInt32, program: String)?
     /// For the holder of the turn.
@@ -16,7 +16,7 @@ package final class CommitTools: Sendable {
     /// The values that wait for a save.
     package let staging: StagingArea
     /// Segments that left the store.
-    let retired: RetiredSegments
+    package let retired: RetiredSegments
     /// Metadata that are to be written by the next save.
     package let metadata = MetadataQueue()
     /// The commit that was recorded last, and when.

@@ -20,13 +20,13 @@
 
 import CairnFormat
 import CairnModel
-import CairnStore
+package import CairnStore
 import FoundationEssentials
 import Synchronization
 
 extension CommitBuilder {
     /// Writes the changes since another state, if there are any, and enters them into the history.
-    mutating func recordHistory(
+    package mutating func recordHistory(
         since before: HeldState<EngineState>, time: Double, author: String?, contextName: String?
     ) throws(StoreError) {
         // Rows that move are what they were.

@@ -1,12 +1,12 @@
-import CairnModel
+package import CairnModel
 
 /// A row as the newest state has it.
-struct StoredRow {
+package struct StoredRow {
     let handle: BlockHandle
     let slot: Int
     let version: UInt32
     /// Its values, by column.
-    let values: [Value]
+    package let values: [Value]
     /// Its order keys, by place among those of the entity; empty if the entity has none.
     var keys: [Int64?] = []
 }

@@ -6,8 +6,8 @@
 //
 // Threads: a value.
 
-import CairnFormat
-import CairnStore
+package import CairnFormat
+package import CairnStore
 import Synchronization
 
 /// The part of one segment.
@@ -112,7 +112,7 @@ struct SegmentUse {
 
 extension CachedBlock {
     /// Calls the body with the references to large values in live rows, and their slots.
-    func forEachReference(_ entry: BlockEntry, _ body: (Int, ValueReference) -> Void)
+    package func forEachReference(_ entry: BlockEntry, _ body: (Int, ValueReference) -> Void)
         throws(StoreError)
     {
         for column in head.columns where column.flags.contains(.externals) {
@@ -138,7 +138,7 @@ extension CachedBlock {
 
 extension ValuePayload {
     /// About how many bytes the frames of a value take.
-    static func storedLength(_ length: UInt64) -> UInt64 {
+    package static func storedLength(_ length: UInt64) -> UInt64 {
         // No store holds more; a damaged number must not trap.
         let length = min(length, 1 << 48)
         let pieces = (length + UInt64(maximumPiece) - 1) / UInt64(maximumPiece)

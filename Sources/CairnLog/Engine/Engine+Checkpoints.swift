@@ -1,7 +1,7 @@
 // When checkpoints are taken: by volume of the log while it is written, and at close.
 
 import CairnFormat
-import CairnStore
+package import CairnStore
 import Synchronization
 
 /// What is known of the newest checkpoint.
@@ -62,7 +62,7 @@ extension Engine {
 
     /// Writes the published state as a checkpoint, while others read and write. If there is one of this state
     /// already nothing is done: to write it again it would have to go first (FS2).
-    func takeCheckpoint() throws(StoreError) {
+    package func takeCheckpoint() throws(StoreError) {
         // CK2: what a checkpoint holds is durable before.
         try synchronize()
         // One at a time: each removes all others.

@@ -1,6 +1,6 @@
-import CairnModel
+package import CairnModel
 
 extension Engine {
     /// The model the store holds.
-    var schema: Schema { registry.read { $0.catalog.schema } }
+    package var schema: Schema { registry.read { $0.catalog.schema } }
 }

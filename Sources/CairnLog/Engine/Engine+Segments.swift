@@ -3,8 +3,8 @@
 // Threads: any; everything here takes the turn, or is called by its holder.
 
 import CairnFileSystem
-import CairnFormat
-import CairnStore
+package import CairnFormat
+package import CairnStore
 import Synchronization
 import SystemPackage
 
@@ -35,7 +35,7 @@ extension Engine {
     /// Begins a new segment though the newest one is not full, so that what it holds can be compacted.
     ///
     /// - Parameter number: the segment that is to be closed; nothing is done if another one takes commits by now.
-    func rollSegment(ifNewest number: UInt32? = nil) throws(StoreError) {
+    package func rollSegment(ifNewest number: UInt32? = nil) throws(StoreError) {
         try withTurn { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
@@ -88,7 +88,7 @@ extension Engine {
     /// Begins a new segment: header and start frame, synced, with the folder (FS1).
     ///
     /// - Parameter flags: what is said of it besides what is said of the one before.                 F-206
-    func beginSegment(_ turn: inout Turn, adding flags: FeatureFlags = FeatureFlags())
+    package func beginSegment(_ turn: inout Turn, adding flags: FeatureFlags = FeatureFlags())
         throws(StoreError)
     {
         // A successor states where its predecessor ends, so what lies below must not be lost any more.

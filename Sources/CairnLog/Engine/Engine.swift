@@ -37,7 +37,7 @@ import SystemPackage
 /// An open store.
 package final class Engine: Sendable {
     /// What only the holder of the turn may touch.
-    struct Turn {
+    package struct Turn {
         /// The newest state that was sealed.
         var head: HeldState<EngineState>
         /// The commit that made it, if it may not be published yet.
@@ -45,7 +45,7 @@ package final class Engine: Sendable {
         /// Where the next frame goes.
         var end: LogEnd
         /// The segments of the store.
-        var segments: LiveSet
+        package var segments: LiveSet
         var isClosed = false
         /// Up to where the last segment is filled with zeros ahead.
         var filledEnd: UInt64 = 0
@@ -55,14 +55,14 @@ package final class Engine: Sendable {
         /// Whether the next commit must begin a new segment: what follows the end is not ours to touch.
         var mustRoll: Bool
         /// The next number of each tree, also after commits that failed: a number is given once.
-        var nextNumbers: [UInt32]
+        package var nextNumbers: [UInt32]
         /// A state that nobody has any more, in whose memory the next one is made.
         var spare: HeldState<EngineState>?
     }
 
     package let files: StoreFiles
     package let storeID: StoreID
-    let identity: StoreIdentity
+    package let identity: StoreIdentity
     let isReadOnly: Bool
     let derivationUse: DerivationUse
     let durability: LogStoreOptions.Durability
@@ -70,11 +70,11 @@ package final class Engine: Sendable {
     package let sizes: StoreSizes
     package let clock: any StoreClock
     let pool: PagePool
-    let reader: StoreReader
+    package let reader: StoreReader
     package let tools: CommitTools
     /// What was written since the store was opened.
     let writes = WriteCounter()
-    let registry: StateRegistry<EngineState>
+    package let registry: StateRegistry<EngineState>
     package let queue: CommitQueue
     /// Who is told of commits.
     let changes: CommitFeed
@@ -214,7 +214,7 @@ package final class Engine: Sendable {
 
     /// Makes one commit of what the body does. Gives the body's result and the commit's number, nil if
     /// nothing changed. Observers are told of it, unless it is silent: one that changes no object.
-    func commit<R>(
+    package func commit<R>(
         author: String?, contextName: String?, isSilent: Bool = false,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
@@ -284,7 +284,7 @@ package final class Engine: Sendable {
     }
 
     /// Runs a closure while nobody else can write.
-    func withTurn<R>(_ body: (inout Turn) throws(StoreError) -> R) throws(StoreError) -> R {
+    package func withTurn<R>(_ body: (inout Turn) throws(StoreError) -> R) throws(StoreError) -> R {
         try checkReentry()
         queue.committers.add(1, ordering: .relaxed)
         defer { queue.committers.subtract(1, ordering: .relaxed) }
@@ -302,7 +302,7 @@ package final class Engine: Sendable {
     }
 
     /// The same for work of the engine's own, which nothing calls back.
-    func withTurnAnyway<R>(_ body: (inout Turn) -> R) -> R {
+    package func withTurnAnyway<R>(_ body: (inout Turn) -> R) -> R {
         turn.withLock { body(&$0) }
     }
 
@@ -425,7 +425,7 @@ package final class Engine: Sendable {
         turn.last = ticket
     }
 
-    func checkWritable(_ turn: Turn) throws(StoreError) {
+    package func checkWritable(_ turn: Turn) throws(StoreError) {
         if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
         if turn.isClosed { throw StoreError(.unusable, "the store is closed") }
         if var failure = queue.cause {
@@ -460,7 +460,7 @@ package final class Engine: Sendable {
 
     /// Undoes what failed in the queue, if anything did: complete commit frames may lie in the file already,
     /// and the head stands on states that will never be.
-    func repair(_ turn: inout Turn) {
+    package func repair(_ turn: inout Turn) {
         guard let (failure, end) = queue.currentFailure() else { return }
         tools.memory.smallRows.pointee.forget()
         turn.end = end

@@ -1,10 +1,12 @@
 // Which numbers of a tree are meant.
 
 /// A set of object numbers, a bit each.
-struct NumberSet {
+package struct NumberSet {
     private var words: [UInt64] = []
 
-    func contains(_ number: UInt32) -> Bool {
+    package init() {}
+
+    package func contains(_ number: UInt32) -> Bool {
         let word = Int(number >> 6)
         return word < words.count && words[word] & (1 << UInt64(number & 63)) != 0
     }
@@ -19,7 +21,7 @@ struct NumberSet {
         return word + 1 < words.count ? low | words[word + 1] << (64 - shift) : low
     }
 
-    mutating func insert(_ number: UInt32) {
+    package mutating func insert(_ number: UInt32) {
         let word = Int(number >> 6)
         makeRoom(word)
         words[word] |= 1 << UInt64(number & 63)

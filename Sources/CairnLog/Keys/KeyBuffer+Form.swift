@@ -1,6 +1,6 @@
 import CairnFormat
 import CairnModel
-import CairnStore
+package import CairnStore
 
 extension KeyBuffer {
     // MARK: Keys of either form
@@ -26,7 +26,7 @@ extension KeyBuffer {
 
     /// Loads the key of a stored row; false if it has none.
     @inline(__always)
-    mutating func load(
+    package mutating func load(
         _ block: CachedBlock, row: Int, entity: Catalog.StoredEntity, _ form: KeyForm
     ) throws(StoreError) -> Bool {
         if let rule = form.rule { return try load(block, row: row, entity: entity, form, rule) }

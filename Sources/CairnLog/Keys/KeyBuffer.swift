@@ -14,22 +14,22 @@ import CairnStore
 import FoundationEssentials
 
 /// Room for the bytes of one key, reused from key to key.
-struct KeyBuffer: ~Copyable {
+package struct KeyBuffer: ~Copyable {
     private(set) var base: UnsafeMutableRawPointer
     private(set) var count = 0
     private var capacity = 256
 
-    init() {
+    package init() {
         base = .allocate(byteCount: 256, alignment: 8)
     }
 
     deinit { base.deallocate() }
 
     /// The key's bytes; valid until the buffer is used again.
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
     /// The key's hash under the seed of the process.
-    @inline(__always) func hash(seed: UInt64) -> UInt64 { StoredHash.of(bytes, seed: seed) }
+    @inline(__always) package func hash(seed: UInt64) -> UInt64 { StoredHash.of(bytes, seed: seed) }
 
     /// The hash of a key of one text or bytes, which is the value's bytes themselves.
     @inline(__always) static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {

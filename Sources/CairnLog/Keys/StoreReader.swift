@@ -7,19 +7,19 @@
 // Threads: any.
 
 import CairnFormat
-import CairnStore
+package import CairnStore
 
 /// Reads the blocks of an open store.
-final class StoreReader: Sendable {
+package final class StoreReader: Sendable {
     let storeID: StoreID
     let identity: StoreIdentity
     let cache: BlockCache
     let zones = BlockZones()
     /// Who helps with scans.
     let crew: ScanCrew
-    let batches = ColumnBatchPool()
+    package let batches = ColumnBatchPool()
     let largeValues: LargeValueReader
-    let registry: StateRegistry<EngineState>
+    package let registry: StateRegistry<EngineState>
     /// What of a state is read late.
     private let latePages: LatePages?
     /// Rows of a commit that may not be written yet, by segment and offset.
@@ -43,7 +43,8 @@ final class StoreReader: Sendable {
     // MARK: Blocks
 
     /// A block that is stored.
-    func block(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock {
+    package func block(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock
+    {
         let place = entry.place
         // Mostly it is there, and then nothing takes a copy of the state.
         if let known = cache.known(place) { return try checked(known, entry) }
@@ -60,7 +61,8 @@ final class StoreReader: Sendable {
     }
 
     /// The same for a block that nobody will ask for again.
-    func passingBlock(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock
+    package func passingBlock(_ entry: BlockEntry, in state: EngineState) throws(StoreError)
+        -> CachedBlock
     {
         if let known = cache.known(entry.place) { return try checked(known, entry) }
         cache.notePassing()
@@ -127,7 +129,7 @@ final class StoreReader: Sendable {
     // MARK: States
 
     /// Runs a closure over states. It throws if parts of them were missing meanwhile: they are read as empty.
-    func withWholeState<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    package func withWholeState<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         guard let latePages else { return try body() }
         let count = try latePages.repair()
         let result: R

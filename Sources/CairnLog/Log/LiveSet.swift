@@ -10,17 +10,17 @@ package import CairnFormat
 /// The segments of a state.
 package struct LiveSet: Sendable {
     /// The adopted part of a side segment.
-    struct Side: Sendable {
+    package struct Side: Sendable {
         let segment: Segment
         /// Up to where it is adopted, and the chain value there.
-        var end: UInt64
+        package var end: UInt64
         var chain: UInt32
     }
 
     /// Oldest first; the last one takes commits.
-    private(set) var mains: [Segment]
+    package private(set) var mains: [Segment]
     /// By rising number.
-    private(set) var sides: [Side]
+    package private(set) var sides: [Side]
 
     /// No segments.
     init() {

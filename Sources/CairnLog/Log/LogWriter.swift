@@ -10,11 +10,11 @@
 // Threads: used by the holder of the turn alone.
 
 import CairnFileSystem
-import CairnFormat
-import CairnStore
+package import CairnFormat
+package import CairnStore
 
 /// The frames of a commit on their way to the log.
-struct LogWriter: ~Copyable {
+package struct LogWriter: ~Copyable {
     let segment: Segment
     let storeTag: UInt32
     let commit: UInt64
@@ -54,7 +54,7 @@ struct LogWriter: ~Copyable {
 
     /// Appends a frame whose payload the closure writes; gives its place.
     @discardableResult
-    mutating func append(
+    package mutating func append(
         _ kind: FrameKind, flags: UInt8 = 0,
         _ payload: (inout ByteWriter) throws(StoreError) -> Void
     ) throws(StoreError) -> Place {

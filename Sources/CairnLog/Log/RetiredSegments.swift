@@ -20,7 +20,7 @@ struct RetiredSegment: Sendable {
 }
 
 /// The retired segments of an open store.
-final class RetiredSegments: Sendable {
+package final class RetiredSegments: Sendable {
     private struct Content {
         var segments: [RetiredSegment]
         var isSweepScheduled = false
@@ -61,7 +61,7 @@ final class RetiredSegments: Sendable {
     // MARK: Past states
 
     /// Says where the log ends behind the commit that lets go of segments; the largest number while that is made.
-    func noteRelease(of numbers: Set<UInt32>, lsn: UInt64) {
+    package func noteRelease(of numbers: Set<UInt32>, lsn: UInt64) {
         if numbers.isEmpty { return }
         content.withLock { content in
             for index in content.segments.indices

@@ -8,7 +8,7 @@
 // Invariants: a save that fails leaves them waiting. Of two that set them at once the last one wins.
 // Threads: any.
 
-import CairnFormat
+package import CairnFormat
 package import CairnModel
 package import CairnStore
 package import FoundationEssentials
@@ -110,7 +110,7 @@ extension CommitBuilder {
 
     /// Makes metadata those in force. If they are too long, with all that is held for past states, the oldest of those are given
     /// up: a commit does not fail for them.
-    mutating func write(
+    package mutating func write(
         _ values: [String: Value], identifier: UUID?, history: HistorySettings?,
         asOf: AsOfSettings?
     ) throws(StoreError) {

@@ -4,27 +4,27 @@
 //
 // Threads: the writer's.
 
-import CairnFileSystem
+package import CairnFileSystem
 import CairnFormat
 import CairnStore
-import SystemPackage
+package import SystemPackage
 
 /// The folder of a migration, in the store's.
-struct MigrationFolder {
+package struct MigrationFolder {
     /// The folder's name.
     static let name = "migration"
 
-    let path: FilePath
+    package let path: FilePath
     private let fileSystem: any FileSystem
 
-    init(of store: FilePath, _ fileSystem: any FileSystem) {
+    package init(of store: FilePath, _ fileSystem: any FileSystem) {
         path = store.appending(Self.name)
         self.fileSystem = fileSystem
     }
 
     /// Removes what a migration that broke off has left, if there is anything. Nobody else has it open, as whoever calls this has
     /// the writer's lock of the store around it. What cannot be removed stays.
-    func clear() {
+    package func clear() {
         guard (try? fileSystem.exists(path)) == true, let names = try? fileSystem.list(path) else {
             return
         }

@@ -1,6 +1,6 @@
 // Tells whoever migrates a store how far it is, and hears whether it is still wanted.
 
-import CairnStore
+package import CairnStore
 
 /// How far the migration of a store is.
 public struct MigrationProgress: Sendable, Hashable {
@@ -36,21 +36,21 @@ public struct MigrationProgress: Sendable, Hashable {
 }
 
 /// Counts what a migration has done.
-struct MigrationMonitor {
+package struct MigrationMonitor {
     private let tell: (@Sendable (MigrationProgress) -> Bool)?
     private var progress = MigrationProgress(stage: .removing, done: 0, total: 0)
     private var told = 0
     private static let step = 16_384
 
-    init(_ tell: (@Sendable (MigrationProgress) -> Bool)?) { self.tell = tell }
+    package init(_ tell: (@Sendable (MigrationProgress) -> Bool)?) { self.tell = tell }
 
-    mutating func begin(_ stage: MigrationProgress.Stage, total: Int) throws(StoreError) {
+    package mutating func begin(_ stage: MigrationProgress.Stage, total: Int) throws(StoreError) {
         progress = MigrationProgress(stage: stage, done: 0, total: total)
         told = 0
         try report()
     }
 
-    mutating func advance(_ count: Int) throws(StoreError) {
+    package mutating func advance(_ count: Int) throws(StoreError) {
         progress.done += count
         if progress.done - told >= Self.step { try report() }
     }

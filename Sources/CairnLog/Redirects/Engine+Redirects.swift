@@ -5,11 +5,11 @@
 
 import CairnFormat
 import CairnModel
-import CairnStore
+package import CairnStore
 
 extension Engine {
     /// Begins a segment that says that redirects may be in it, and in all after it, unless the newest one does.
-    func allowRedirects() throws(StoreError) {
+    package func allowRedirects() throws(StoreError) {
         try withTurn { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)

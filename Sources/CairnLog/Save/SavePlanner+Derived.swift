@@ -17,14 +17,14 @@
 
 import CairnFileSystem
 import CairnModel
-import CairnStore
+package import CairnStore
 import FoundationEssentials
 
 extension SavePlanner {
     /// Computes what is noted, and what the rows of the save make necessary.
     ///
     /// - Parameter isTold: whether anybody will ask which rows were computed anew.
-    mutating func derive(
+    package mutating func derive(
         _ noted: consuming StaleDerivations, isTold: Bool, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         for index in rows.indices { resetDerived(index) }

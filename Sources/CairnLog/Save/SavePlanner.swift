@@ -20,9 +20,9 @@
 // Threads: runs within the turn, in one thread.
 
 import CairnModel
-import CairnStore
+package import CairnStore
 
-struct SavePlanner {
+package struct SavePlanner {
     let catalog: Catalog
     var request: SaveRequest
     let identity: StoreIdentity
@@ -55,7 +55,7 @@ struct SavePlanner {
     /// Rows besides, which are written already as derived attributes of theirs were computed anew.
     var recomputed: RecomputedRows?
 
-    init(_ request: SaveRequest, catalog: Catalog, identity: StoreIdentity) {
+    package init(_ request: SaveRequest, catalog: Catalog, identity: StoreIdentity) {
         self.request = request
         self.catalog = catalog
         self.identity = identity
@@ -67,7 +67,8 @@ struct SavePlanner {
     }
 
     /// Decides everything. The result is the list of conflicts that stand, empty if the save can go on.
-    mutating func plan(_ builder: inout CommitBuilder) throws(StoreError) -> [SaveConflict] {
+    package mutating func plan(_ builder: inout CommitBuilder) throws(StoreError) -> [SaveConflict]
+    {
         try load(&builder)
         if builder.state.redirects != nil { leadLateReferences(builder.state) }
         try checkVersions(&builder)

@@ -9,9 +9,9 @@
 // Threads: within the turn, in one thread.
 
 import CairnModel
-import CairnStore
+package import CairnStore
 
-struct SaveWriter {
+package struct SaveWriter {
     let plan: SavePlanner
     let catalog: Catalog
     /// The number of the commit.
@@ -31,7 +31,8 @@ struct SaveWriter {
     }
 
     /// Writes everything.
-    static func write(_ plan: SavePlanner, _ builder: inout CommitBuilder) throws(StoreError)
+    package static func write(_ plan: SavePlanner, _ builder: inout CommitBuilder)
+        throws(StoreError)
         -> SaveResult
     {
         // What was computed anew is written already, and may stand in a list whose order changes.

@@ -11,7 +11,7 @@ import CairnModel
 import CairnStore
 
 /// Derived attributes that have to be computed anew.
-struct StaleDerivations {
+package struct StaleDerivations {
     /// The object of a derived attribute, by its place.
     struct Key: Hashable, Comparable {
         let tree: Int
@@ -29,8 +29,10 @@ struct StaleDerivations {
     /// By reference and target: those of them that lead there as they are stored.
     private var led: [Int: [UInt32: [UInt32]]] = [:]
 
+    package init() {}
+
     /// Notes one derived attribute of an object.
-    mutating func insert(_ derivation: Int, tree: Int, _ number: UInt32) {
+    package mutating func insert(_ derivation: Int, tree: Int, _ number: UInt32) {
         attributes[Key(tree: tree, number: number), default: ColumnSet()].insert(derivation)
     }
 

@@ -24,27 +24,27 @@ package struct EngineState: Sendable {
     var commitEnd: LogEnd
     package var catalog: Catalog
     /// By tree: where the rows are.
-    var directories: [RowDirectory]
+    package var directories: [RowDirectory]
     /// By tree: the next number to be issued.
-    var nextNumbers: [UInt32]
+    package var nextNumbers: [UInt32]
     /// By tree: numbers below may have been handed out as ids of objects that are not saved yet.
-    var reserved: [UInt32]
+    package var reserved: [UInt32]
     /// All blocks.
-    var blocks: BlockTable
+    package var blocks: BlockTable
     /// By unique definition of the catalog.
-    var uniques: [UniqueIndex]
+    package var uniques: [UniqueIndex]
     /// The seed of the hashes in them.
-    var hashSeed: UInt64 = 0
+    package var hashSeed: UInt64 = 0
     /// By reference definition of the catalog.
-    var inverses: [InverseTable]
+    package var inverses: [InverseTable]
     /// By fetch index of the catalog.
-    var fetchIndexes: [FetchIndexContent]
+    package var fetchIndexes: [FetchIndexContent]
     /// Where the changes of commits are, as far as they are retained.
     var history = HistoryIndex()
     /// Where ids lead whose objects were folded into others; nil if there never were any.
     var redirects: RedirectTable?
     /// By entity: how many live rows.
-    var counts: [Int]
+    package var counts: [Int]
     /// The segments that its blocks are in.
     package var segments: LiveSet
 
@@ -107,7 +107,7 @@ package struct EngineState: Sendable {
     func segment(_ number: UInt32) -> Segment? { segments[number] }
 
     /// Where the content of one of its segments ends.
-    func end(of segment: Segment) -> UInt64 {
+    package func end(of segment: Segment) -> UInt64 {
         if segment.header.kind == .side {
             return segments.sides.first { $0.segment.number == segment.number }?.end ?? 0
         }

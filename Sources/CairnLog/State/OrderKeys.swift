@@ -14,12 +14,12 @@
 // Threads: functions of values only.
 
 /// Computes order keys.
-enum OrderKeys {
+package enum OrderKeys {
     /// How far the keys of two neighbours are apart that have none of their own.
     static let gap: Int64 = 1 << 31
 
     /// The key of a row that has none; `number` is its own, be it a member or a pair.
-    @inline(__always) static func key(of number: UInt32) -> Int64 { Int64(number) << 31 }
+    @inline(__always) package static func key(of number: UInt32) -> Int64 { Int64(number) << 31 }
 
     /// A row of a list.
     struct Place {

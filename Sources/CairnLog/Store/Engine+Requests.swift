@@ -3,7 +3,7 @@
 import CairnFileSystem
 import CairnFormat
 import CairnModel
-import CairnStore
+package import CairnStore
 
 extension Engine {
     // MARK: Saving
@@ -355,7 +355,7 @@ extension SaveRequest {
 
 extension StoreError {
     /// The error of a save that conflicts stand against.
-    static func conflicts(_ conflicts: [SaveConflict]) -> StoreError {
+    package static func conflicts(_ conflicts: [SaveConflict]) -> StoreError {
         let hasVersions = conflicts.contains { if case .version = $0 { true } else { false } }
         return StoreError(
             hasVersions ? .mergeConflict : .constraintConflict,

@@ -8,12 +8,12 @@
 import CairnFileSystem
 import CairnFormat
 import CairnModel
-import CairnStore
+package import CairnStore
 import Synchronization
-import SystemPackage
+package import SystemPackage
 
-final class EngineRegistry: Sendable {
-    static let shared = EngineRegistry()
+package final class EngineRegistry: Sendable {
+    package static let shared = EngineRegistry()
 
     private struct Key: Hashable {
         let identity: FileIdentity
@@ -124,7 +124,9 @@ final class EngineRegistry: Sendable {
 
     /// Opens a store that nobody else in this process has open, for its model to be changed: whoever wants it meanwhile waits.
     /// It is to be closed by `closeAfterMigration`.
-    func openToMigrate(_ folder: FilePath, options: LogStoreOptions) throws(StoreError) -> Engine {
+    package func openToMigrate(_ folder: FilePath, options: LogStoreOptions) throws(StoreError)
+        -> Engine
+    {
         var attempts = 0
         var waits = 0.0
         while attempts < Self.attempts {
@@ -163,7 +165,7 @@ final class EngineRegistry: Sendable {
     }
 
     /// Closes an engine that was opened to be migrated.
-    func closeAfterMigration(_ engine: Engine) throws(StoreError) {
+    package func closeAfterMigration(_ engine: Engine) throws(StoreError) {
         defer {
             engines.withLock { engines in
                 if let (key, _) = engines.first(where: { $0.value.engine === engine }) {

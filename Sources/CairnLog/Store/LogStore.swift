@@ -29,13 +29,13 @@ public final class LogStore: PersistentStore {
     }
 
     /// A store on an engine that somebody else closes.
-    init(borrowing engine: Engine) {
+    package init(borrowing engine: Engine) {
         self.engine = engine
         asksForHistory = false
     }
 
     /// Ends the use of an engine that somebody else closes.
-    func giveBack() { isOpen.withLock { $0 = false } }
+    package func giveBack() { isOpen.withLock { $0 = false } }
 
     deinit {
         // An object that is let go without `close` has nobody left to tell of an error.

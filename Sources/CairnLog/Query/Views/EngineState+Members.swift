@@ -5,9 +5,6 @@ import CairnModel
 import CairnStore
 
 extension EngineState {
-    /// What reads a block of the state.
-    typealias BlockSource = (BlockHandle) throws(StoreError) -> CachedBlock
-
     /// The members of a relationship of an object: in their order, or in that of their numbers if they have none.
     func members(
         of number: UInt32, _ relationship: SchemaRelationship, entity: Int, _ block: BlockSource
@@ -58,7 +55,7 @@ extension EngineState {
     }
 
     /// The objects of an entity and its descendants whose to-one column leads to a number, in the order of theirs.
-    func sources(of number: UInt32, entity: Int, column: Int) -> [UInt32] {
+    package func sources(of number: UInt32, entity: Int, column: Int) -> [UInt32] {
         guard let reference = catalog.reference(ofColumn: column, entity: entity) else {
             return []
         }
@@ -91,7 +88,7 @@ extension EngineState {
 
 extension Catalog {
     /// The reference that a to-one column of an entity is.
-    func reference(ofColumn column: Int, entity: Int) -> Int? {
+    package func reference(ofColumn column: Int, entity: Int) -> Int? {
         entities[entity].references.first { references[$0].column == column }
     }
 }

@@ -2,9 +2,12 @@
 
 import CairnFormat
 import CairnModel
-import CairnStore
+package import CairnStore
 
 extension EngineState {
+    /// What reads a block of the state.
+    package typealias BlockSource = (BlockHandle) throws(StoreError) -> CachedBlock
+
     /// Members with their keys.
     private struct Keyed {
         var key: Int64
@@ -13,7 +16,7 @@ extension EngineState {
     }
 
     /// Rows that lead to an owner, in their order.
-    func sorted(_ numbers: [UInt32], entity: Int, column: Int, _ block: BlockSource)
+    package func sorted(_ numbers: [UInt32], entity: Int, column: Int, _ block: BlockSource)
         throws(StoreError) -> [UInt32]
     {
         guard numbers.count > 1,
@@ -33,7 +36,7 @@ extension EngineState {
     }
 
     /// The far ends of the pairs of an object, in their order.
-    func orderedEnds(_ pairs: Int, near: [Int], of number: UInt32, _ block: BlockSource)
+    package func orderedEnds(_ pairs: Int, near: [Int], of number: UInt32, _ block: BlockSource)
         throws(StoreError) -> [UInt32]
     {
         let entity = catalog.entityIndex(ofPairs: pairs)

@@ -3,7 +3,7 @@
 // Threads: a value; see `PageTransaction`.
 
 /// A fetch index of a state.
-struct FetchIndexContent: Sendable {
+package struct FetchIndexContent: BitwiseCopyable, Sendable {
     var ordered = OrderedIndex()
     /// Empty if the index has none.
     var postings = PostingIndex()

@@ -12,18 +12,18 @@
 import CairnFormat
 
 /// A block in one state.
-struct BlockHandle: Hashable, Sendable {
+package struct BlockHandle: BitwiseCopyable, Hashable, Sendable {
     let raw: UInt32
-    static let none = BlockHandle(raw: 0)
+    package static let none = BlockHandle(raw: 0)
 }
 
 /// What a state knows of a block: 64 bytes.
-struct BlockEntry: BitwiseCopyable {
+package struct BlockEntry: BitwiseCopyable {
     var segment: UInt32 = 0
     var offset8: UInt32 = 0
-    var entity: UInt16
-    var rows: UInt16 = 0
-    var live: UInt16 = 0
+    package var entity: UInt16
+    package var rows: UInt16 = 0
+    package var live: UInt16 = 0
     var isPresent: UInt8 = 1
     private var rawLevel = BlockLevel.full.rawValue
     /// The commit that changed it last.
@@ -35,9 +35,9 @@ struct BlockEntry: BitwiseCopyable {
     fileprivate(set) var next: UInt32 = 0
     fileprivate(set) var previous: UInt32 = 0
     /// The bytes of its frame.
-    var length: UInt32 = 0
+    package var length: UInt32 = 0
     /// Of a patch: the bytes of slices that it has from another block, and where that is.
-    var borrowedBytes: UInt32 = 0
+    package var borrowedBytes: UInt32 = 0
     private var patchedSegment: UInt32 = 0
     private var patchedOffset8: UInt32 = 0
     /// Whether it came from a checkpoint.
@@ -48,7 +48,7 @@ struct BlockEntry: BitwiseCopyable {
     init(entity: UInt16) { self.entity = entity }
 
     /// Whether some of its values have frames of their own.
-    var hasReferences: Bool {
+    package var hasReferences: Bool {
         get { rawHasReferences != 0 }
         set { rawHasReferences = newValue ? 1 : 0 }
     }
@@ -73,7 +73,7 @@ struct BlockEntry: BitwiseCopyable {
     }
 
     /// Whether the row in a slot lives.
-    @inline(__always) func isLive(_ slot: Int) -> Bool {
+    @inline(__always) package func isLive(_ slot: Int) -> Bool {
         guard slot < Int(rows) else { return false }
         guard bitmap != 0 else { return true }
         let word = Page(address: bitmap).data.load(
@@ -92,7 +92,7 @@ struct BlockEntry: BitwiseCopyable {
 }
 
 /// The blocks of a state.
-struct BlockTable: Sendable {
+package struct BlockTable: Sendable {
     private struct List {
         var head: UInt32 = 0
         var tail: UInt32 = 0
@@ -118,7 +118,7 @@ struct BlockTable: Sendable {
 
     /// The entry of a block that exists.
     @inline(__always)
-    func entry(_ handle: BlockHandle) -> BlockEntry {
+    package func entry(_ handle: BlockHandle) -> BlockEntry {
         guard let record = entries.record(handle.raw) else {
             preconditionFailure("a handle of a state names a block of it")
         }
@@ -136,7 +136,7 @@ struct BlockTable: Sendable {
     }
 
     /// The first block of an entity.
-    func first(ofEntity entity: Int) -> BlockHandle { first(ofEntity: entity, .full) }
+    package func first(ofEntity entity: Int) -> BlockHandle { first(ofEntity: entity, .full) }
 
     /// The first block of an entity that is at most as full.
     private func first(ofEntity entity: Int, _ level: BlockLevel) -> BlockHandle {
@@ -152,14 +152,14 @@ struct BlockTable: Sendable {
     }
 
     /// The block that follows another one of the same entity.
-    func next(after entry: BlockEntry) -> BlockHandle {
+    package func next(after entry: BlockEntry) -> BlockHandle {
         if entry.next != 0 { return BlockHandle(raw: entry.next) }
         guard let below = BlockLevel(rawValue: entry.level.rawValue &- 1) else { return .none }
         return first(ofEntity: Int(entry.entity), below)
     }
 
     /// The blocks of an entity, as they are now, whatever becomes of them while they are gone through.
-    func all(ofEntity entity: Int) -> [BlockHandle] {
+    package func all(ofEntity entity: Int) -> [BlockHandle] {
         var handles: [BlockHandle] = []
         var handle = first(ofEntity: entity)
         while handle != .none {
@@ -321,7 +321,7 @@ struct BlockTable: Sendable {
     }
 
     /// Gives entities other places. Those that have none have no blocks any more.
-    mutating func moveEntities(to places: [Int?], in pages: inout PageTransaction) {
+    package mutating func moveEntities(to places: [Int?], in pages: inout PageTransaction) {
         let levels = BlockLevel.allCases.count
         let before = lists
         lists = []

@@ -7,7 +7,7 @@
 // Threads: used by the holder of the turn alone.
 
 /// The pages of a commit that is being made. It ends by `commit` or `abandon`, and by nothing else.
-struct PageTransaction: ~Copyable {
+package struct PageTransaction: ~Copyable {
     /// The commit's number.
     let epoch: UInt64
     private let pool: PagePool

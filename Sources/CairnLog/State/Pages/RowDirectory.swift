@@ -1,43 +1,45 @@
 // Object number → where the row is.
 
 /// Where a row is, in 64 bits: block handle 32 | slot 10 | row version 22. Zero: there is no row.
-struct DirectoryCell: Equatable, Sendable {
+package struct DirectoryCell: Equatable, Sendable {
     let bits: UInt64
 
-    static let empty = DirectoryCell(bits: 0)
+    package static let empty = DirectoryCell(bits: 0)
     static let maximumVersion: UInt32 = (1 << 22) - 1
     /// What there is between the cells of two rows that follow each other in a block and have the same version.
     static let nextSlot: UInt64 = 1 << 22
 
     @inline(__always) init(bits: UInt64) { self.bits = bits }
 
-    @inline(__always) init(handle: BlockHandle, slot: Int, version: UInt32) {
+    @inline(__always) package init(handle: BlockHandle, slot: Int, version: UInt32) {
         assert(slot >> 10 == 0 && version <= Self.maximumVersion, "slot and version fit a cell")
         bits = UInt64(handle.raw) << 32 | UInt64(slot) << 22 | UInt64(version)
     }
 
-    @inline(__always) var isEmpty: Bool { bits == 0 }
-    @inline(__always) var handle: BlockHandle {
+    @inline(__always) package var isEmpty: Bool { bits == 0 }
+    @inline(__always) package var handle: BlockHandle {
         BlockHandle(raw: UInt32(truncatingIfNeeded: bits >> 32))
     }
-    @inline(__always) var slot: Int { Int(truncatingIfNeeded: bits >> 22) & 1023 }
+    @inline(__always) package var slot: Int { Int(truncatingIfNeeded: bits >> 22) & 1023 }
     @inline(__always) var version: UInt32 { UInt32(truncatingIfNeeded: bits) & Self.maximumVersion }
 
     /// Handle and slot in one: of the next slot of a block it is one more.
     @inline(__always) var place: UInt64 { bits >> 22 }
 
     /// The version after this one: 0 is left out when they wrap.
-    @inline(__always) static func next(_ version: UInt32) -> UInt32 {
+    @inline(__always) package static func next(_ version: UInt32) -> UInt32 {
         version >= maximumVersion ? 1 : version + 1
     }
 }
 
 /// The cells of one tree.
-struct RowDirectory: Sendable {
+package struct RowDirectory: BitwiseCopyable, Sendable {
     var cells = RadixArray()
 
+    package init() {}
+
     @inline(__always)
-    subscript(_ number: UInt32) -> DirectoryCell { DirectoryCell(bits: cells[number]) }
+    package subscript(_ number: UInt32) -> DirectoryCell { DirectoryCell(bits: cells[number]) }
 
     /// The first number from `start` on that has a row; nil if there is none. Pages without rows cost nothing:
     /// numbers may lie far apart.
@@ -68,7 +70,9 @@ struct RowDirectory: Sendable {
     }
 
     @inline(__always)
-    mutating func set(_ number: UInt32, _ cell: DirectoryCell, in pages: inout PageTransaction) {
+    package mutating func set(
+        _ number: UInt32, _ cell: DirectoryCell, in pages: inout PageTransaction
+    ) {
         cells.set(number, cell.bits, in: &pages)
     }
 }

@@ -8,7 +8,7 @@
 import Synchronization
 
 /// The states of a store that somebody can read.
-final class StateRegistry<State: Sendable>: Sendable {
+package final class StateRegistry<State: Sendable>: Sendable {
     private let table: PinTable
 
     init(_ state: State, epoch: UInt64, pool: PagePool) {
@@ -22,14 +22,14 @@ final class StateRegistry<State: Sendable>: Sendable {
     }
 
     /// Keeps the published state readable until the result is let go.
-    func pin() -> PinnedState<State> { PinnedState(Self.held(table.pin()), table: table) }
+    package func pin() -> PinnedState<State> { PinnedState(Self.held(table.pin()), table: table) }
 
     /// The published state, for a commit that is about to replace it and nobody else.
     func published() -> State { read { $0 } }
 
     /// Looks at the published state.
     @inline(__always)
-    func read<R>(_ body: (State) -> R) -> R {
+    package func read<R>(_ body: (State) -> R) -> R {
         let held = current()
         return withExtendedLifetime(held) {
             let result = body(held.state)
@@ -50,7 +50,7 @@ final class StateRegistry<State: Sendable>: Sendable {
     }
 
     /// The same, shared.
-    func current() -> HeldState<State> { Self.held(table.current) }
+    package func current() -> HeldState<State> { Self.held(table.current) }
 
     private static func held(_ object: AnyObject) -> HeldState<State> {
         unsafeDowncast(object, to: HeldState<State>.self)
@@ -116,7 +116,7 @@ final class StateRegistry<State: Sendable>: Sendable {
 
 /// A state and its number, shared by all who read it: pinning costs one reference count, however many
 /// arrays a state has.
-final class HeldState<State: Sendable>: @unchecked Sendable {
+package final class HeldState<State: Sendable>: @unchecked Sendable {
     // Changed only by a thread that alone has the object: before others have got it, and after they have let it go.
     @exclusivity(unchecked) private(set) var state: State
     @exclusivity(unchecked) private(set) var epoch: UInt64

@@ -8,9 +8,11 @@
 // Threads: a value; see `PageTransaction`.
 
 /// The rows by the target of a reference.
-struct InverseTable: Sendable {
+package struct InverseTable: BitwiseCopyable, Sendable {
     var heads = RadixArray()
     var links = RadixArray()
+
+    package init() {}
 
     /// How many rows point at a target.
     func count(of target: UInt32) -> Int { Int(heads[target] & 0xFFFF_FFFF) }
@@ -46,7 +48,7 @@ struct InverseTable: Sendable {
     }
 
     /// Adds a row that is in no list.
-    mutating func insert(source: UInt32, target: UInt32, in pages: inout PageTransaction) {
+    package mutating func insert(source: UInt32, target: UInt32, in pages: inout PageTransaction) {
         let head = heads.writableCell(target, in: &pages)
         let first = UInt32(truncatingIfNeeded: head.pointee >> 32)
         let link = links.writableCell(source, in: &pages)

@@ -24,7 +24,7 @@ import CCairn
 import Synchronization
 
 /// The objects by the hash of their key.
-struct UniqueIndex: Sendable {
+package struct UniqueIndex: BitwiseCopyable, Sendable {
     /// Partition → address of its header page; empty as long as there is one partition.
     private var partitions = RadixArray()
     /// The same of the only partition: a page for this alone would be copied by each commit.
@@ -44,7 +44,7 @@ struct UniqueIndex: Sendable {
         (24_000, 7), (1_600_000, 10), (20_000_000, 14), (320_000_000, 18),
     ]
 
-    init(splitShift: Int = 0) {
+    package init(splitShift: Int = 0) {
         self.splitShift = splitShift
         splitLimit = Self.splits[0].limit >> splitShift
     }
@@ -206,7 +206,7 @@ struct UniqueIndex: Sendable {
 
     /// Adds an entry.
     @inline(__always)
-    mutating func insert(hash: UInt64, number: UInt32, in pages: inout PageTransaction) {
+    package mutating func insert(hash: UInt64, number: UInt32, in pages: inout PageTransaction) {
         assert(number != 0, "object numbers count from 1")
         if count >= splitLimit { split(expecting: count, in: &pages) }
         let half = UInt32(truncatingIfNeeded: hash)
@@ -323,7 +323,7 @@ struct UniqueIndex: Sendable {
 
     /// Says that there will be about `total` entries, so that partitions get their size once. Entries that do
     /// not come leave the memory for them unused.
-    mutating func reserve(_ total: Int, in pages: inout PageTransaction) {
+    package mutating func reserve(_ total: Int, in pages: inout PageTransaction) {
         guard total > count else { return }
         if total >= splitLimit { split(expecting: total, in: &pages) }
         plannedCapacity = max(plannedCapacity, capacity(expecting: total))
