@@ -84,6 +84,9 @@ let package = Package(
         module(
             "CairnMoving",
             ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", system]),
+        module(
+            "CairnMigration",
+            ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", system]),
         module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"], exclude: layers),
         module("CairnInstruments", ["CairnStore", "CairnModel", logging, metrics]),
         module(
@@ -98,8 +101,8 @@ let package = Package(
         .executableTarget(
             name: "CairnTool",
             dependencies: [
-                "CairnCoreData", "CairnInspection", "CairnObjects", "CairnMoving", "CairnLog",
-                "CairnStore", "CairnModel", arguments,
+                "CairnCoreData", "CairnInspection", "CairnObjects", "CairnMigration", "CairnMoving",
+                "CairnLog", "CairnStore", "CairnModel", arguments,
             ],
             exclude: layers, swiftSettings: settings),
         // The expansions are a library, so that tests can call them; the plug-in only names them. A test
@@ -113,7 +116,10 @@ let package = Package(
             swiftSettings: settings),
         module(
             "Cairn",
-            ["CairnPlugin", "CairnObjects", "CairnMoving", "CairnLog", "CairnStore", "CairnModel"]),
+            [
+                "CairnPlugin", "CairnObjects", "CairnMigration", "CairnMoving", "CairnLog",
+                "CairnStore", "CairnModel",
+            ]),
 
         .target(
             name: "CairnTestSupport", dependencies: ["CairnFormat", "CairnFileSystem", system],
@@ -121,7 +127,9 @@ let package = Package(
         // A process for the tests to kill.
         .executableTarget(
             name: "CairnKilledWriter",
-            dependencies: ["CairnLog", "CairnStore", "CairnModel", "CairnTestSupport"],
+            dependencies: [
+                "CairnMigration", "CairnLog", "CairnStore", "CairnModel", "CairnTestSupport",
+            ],
             path: "Tests/CairnKilledWriter", swiftSettings: settings),
         // What .ci/counts counts the instructions of. It builds no macros.
         .executableTarget(
@@ -135,8 +143,8 @@ let package = Package(
         tests(
             "CairnLogTests",
             [
-                "CairnMoving", "CairnLog", "CairnStore", "CairnModel", "CairnFormat",
-                "CairnFileSystem", system, "CairnKilledWriter",
+                "CairnMigration", "CairnMoving", "CairnLog", "CairnStore", "CairnModel",
+                "CairnFormat", "CairnFileSystem", system, "CairnKilledWriter",
             ]),
         // What `cairn model --swift` made of Tests/Models, so that it is compiled. A module of its own: some of its
         // classes are called as types of Foundation are.
@@ -162,8 +170,9 @@ let package = Package(
         tests(
             "CairnToolTests",
             [
-                "CairnTool", "CairnCoreData", "CairnInspection", "CairnObjects", "CairnMoving",
-                "CairnLog", "CairnStore", "CairnModel", "CairnMacros", "CSQLite", "CZlib",
+                "CairnTool", "CairnCoreData", "CairnInspection", "CairnObjects", "CairnMigration",
+                "CairnMoving", "CairnLog", "CairnStore", "CairnModel", "CairnMacros", "CSQLite",
+                "CZlib",
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ] + syntax),
         tests(

@@ -2,6 +2,7 @@
 // predicates and sort descriptors requests are made with.
 
 @_exported public import CairnLog
+@_exported public import CairnMigration
 @_exported public import CairnModel
 @_exported public import CairnMoving
 @_exported public import CairnObjects

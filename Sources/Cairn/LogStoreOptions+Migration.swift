@@ -1,6 +1,7 @@
 // How containers lead stores to their model.
 
 public import CairnLog
+import CairnMigration
 public import CairnObjects
 import CairnStore
 

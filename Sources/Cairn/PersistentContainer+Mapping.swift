@@ -1,6 +1,7 @@
 // Leads stores to another version of their model by mappings.
 
 public import CairnLog
+import CairnMigration
 public import CairnModel
 public import CairnObjects
 

@@ -1,6 +1,7 @@
 // Opens stores that are led through the versions of their model first.
 
 public import CairnLog
+import CairnMigration
 public import CairnModel
 public import CairnObjects
 import CairnStore

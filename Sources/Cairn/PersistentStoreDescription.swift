@@ -1,6 +1,7 @@
 // Opens several stores for one container.
 
 public import CairnLog
+import CairnMigration
 public import CairnModel
 public import CairnObjects
 public import CairnStore

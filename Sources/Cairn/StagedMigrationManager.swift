@@ -11,6 +11,7 @@
 // Threads: that of the caller; the store is closed before and after.
 
 public import CairnLog
+import CairnMigration
 public import CairnModel
 public import CairnObjects
 public import CairnStore

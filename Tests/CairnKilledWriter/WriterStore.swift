@@ -1,6 +1,7 @@
 // The store that killed writers write, and how a change is carried out on it.
 
 package import CairnLog
+import CairnMigration
 package import CairnModel
 import CairnStore
 import FoundationEssentials

@@ -8,6 +8,7 @@
 
 import CairnInspection
 import CairnLog
+import CairnMigration
 import CairnModel
 import CairnObjects
 import CairnStore

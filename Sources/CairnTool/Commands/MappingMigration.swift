@@ -6,6 +6,7 @@
 
 import CairnInspection
 import CairnLog
+import CairnMigration
 import CairnModel
 import CairnObjects
 import CairnStore

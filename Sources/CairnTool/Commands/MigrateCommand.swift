@@ -3,6 +3,7 @@
 import ArgumentParser
 import CairnInspection
 import CairnLog
+import CairnMigration
 import CairnModel
 import CairnObjects
 import CairnStore

@@ -1,6 +1,7 @@
 // A reader follows a writer, which leads the store to another model.
 
 import CairnFileSystem
+import CairnMigration
 import CairnModel
 import CairnStore
 import Testing

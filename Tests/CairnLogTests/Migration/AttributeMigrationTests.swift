@@ -8,6 +8,7 @@ import Foundation
 import Testing
 
 @testable import CairnLog
+@testable import CairnMigration
 
 @Suite("Migration of attributes and entities")
 struct AttributeMigrationTests {

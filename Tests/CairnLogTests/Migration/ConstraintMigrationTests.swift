@@ -7,6 +7,7 @@ import Foundation
 import Testing
 
 @testable import CairnLog
+@testable import CairnMigration
 
 @Suite("Migration of uniqueness constraints")
 struct ConstraintMigrationTests {

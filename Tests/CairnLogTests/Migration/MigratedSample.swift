@@ -9,6 +9,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMigration
 
 enum MigratedSample {
     private typealias Store = MigratedStore

@@ -10,6 +10,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMigration
 
 /// A store that is opened with one model after the other.
 struct MigratedStore {

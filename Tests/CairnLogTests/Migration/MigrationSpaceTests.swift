@@ -8,6 +8,7 @@ import SystemPackage
 import Testing
 
 @testable import CairnLog
+@testable import CairnMigration
 
 @Suite("The room that a migration needs")
 struct MigrationSpaceTests {

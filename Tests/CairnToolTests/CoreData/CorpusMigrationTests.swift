@@ -1,6 +1,7 @@
 // Stores that Core Data wrote in other people's projects, brought over and led to later versions of their models, by the ids
 // of the behaviours.
 
+import CairnMigration
 import CairnModel
 import CairnObjects
 import CairnStore

@@ -1,6 +1,7 @@
 // Leads closed stores to another model.
 
 import CairnFormat
+public import CairnLog
 public import CairnModel
 public import CairnStore
 import SystemPackage

@@ -5,6 +5,8 @@
 //
 // Threads: a value.
 
+import CairnLog
+
 struct CarriedOrder {
     /// By owner, above, and member, below: where it stood among the owner's members.
     private let places: [UInt64: Int]

@@ -9,6 +9,7 @@
 
 import CairnFileSystem
 import CairnFormat
+import CairnLog
 import CairnModel
 import CairnStore
 

@@ -12,6 +12,7 @@
 
 import CairnFileSystem
 import CairnFormat
+import CairnLog
 import CairnModel
 import CairnStore
 

@@ -13,6 +13,7 @@
 // Threads: within the turn, in one thread; nobody writes to the other store.
 
 import CairnFormat
+import CairnLog
 import CairnModel
 import CairnStore
 

@@ -9,6 +9,7 @@
 // Threads: one; cancelling and finishing exclude one another.
 
 import CairnFileSystem
+public import CairnLog
 public import CairnModel
 public import CairnStore
 import Synchronization

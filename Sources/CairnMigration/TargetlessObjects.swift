@@ -8,6 +8,7 @@
 //
 // Threads: values.
 
+package import CairnLog
 package import CairnModel
 package import CairnStore
 

@@ -9,6 +9,7 @@
 // Threads: within the turn, in one thread.
 
 import CairnFormat
+import CairnLog
 import CairnModel
 import CairnStore
 

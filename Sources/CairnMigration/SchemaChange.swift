@@ -15,6 +15,7 @@
 // Threads: within the turn, in one thread; nobody else uses the engine, which is closed afterwards.
 
 import CairnFormat
+import CairnLog
 import CairnModel
 import CairnStore
 

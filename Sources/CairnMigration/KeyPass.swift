@@ -11,6 +11,7 @@
 // Threads: one pass in one thread.
 
 import CairnFormat
+import CairnLog
 import CairnModel
 import CairnStore
 

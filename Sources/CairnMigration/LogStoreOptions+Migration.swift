@@ -1,3 +1,4 @@
+public import CairnLog
 import CairnStore
 
 extension LogStoreOptions {
