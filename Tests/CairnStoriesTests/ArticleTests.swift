@@ -1,4 +1,4 @@
-// That the articles of the documentation show the code that runs here, and none besides.
+// That the articles of the documentation show the code that runs here, and none besides; that files they name are there.
 
 import CairnTestSupport
 import Foundation
@@ -7,14 +7,23 @@ import Testing
 @Suite("The articles of the documentation")
 struct ArticleTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    private static let catalogue = folder.deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Sources/Cairn/Cairn.docc")
+    private static let root = folder.deletingLastPathComponent().deletingLastPathComponent()
+    private static let catalogue = root.appending(path: "Sources/Cairn/Cairn.docc")
 
     /// The names of the articles.
     private static func articles() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: catalogue.path)
             .filter { $0.hasSuffix(".md") && $0 != "Cairn.md" }.map { String($0.dropLast(3)) }
             .sorted()
+    }
+
+    /// The names of those that show code of programs.
+    private static func stories() throws -> [String] {
+        try articles().filter { try !examples($0).isEmpty }
+    }
+
+    private static func text(_ article: String) throws -> String {
+        try String(contentsOf: catalogue.appending(path: article + ".md"), encoding: .utf8)
     }
 
     /// The parts of a source file between "ARTICLE n begins" and "ARTICLE n ends", by n, without what stands between
@@ -43,29 +52,41 @@ struct ArticleTests {
 
     /// The Swift examples of an article.
     private static func examples(_ article: String) throws -> [String] {
-        let text = try String(
-            contentsOf: catalogue.appending(path: article + ".md"), encoding: .utf8)
-        return text.components(separatedBy: "```swift\n").dropFirst().map {
+        examples(in: try text(article))
+    }
+
+    private static func examples(in text: String) -> [String] {
+        text.components(separatedBy: "```swift\n").dropFirst().map {
             $0.components(separatedBy: "\n```")[0]
         }
     }
 
-    @Test("An article shows the code that runs, in its order", arguments: try articles())
+    @Test("An article shows the code that runs, in its order", arguments: try stories())
     func shown(_ article: String) throws {
         let parts = try Self.parts(article)
         #expect(!parts.isEmpty)
         #expect(try Self.examples(article) == parts)
     }
 
-    @Test("Every story has its article, and the first page leads to all")
+    @Test("Every story has its article, and the first page leads to all articles")
     func whole() throws {
-        let articles = try Self.articles()
         let sources = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
             .filter { $0.hasSuffix(".swift") && $0 != "ArticleTests.swift" }
             .map { String($0.dropLast(6)) }.sorted()
-        #expect(articles == sources)
-        let first = try String(
-            contentsOf: Self.catalogue.appending(path: "Cairn.md"), encoding: .utf8)
-        for article in articles { #expect(first.contains("<doc:\(article)>")) }
+        #expect(try Self.stories() == sources)
+        let first = try Self.text("Cairn")
+        for article in try Self.articles() { #expect(first.contains("<doc:\(article)>")) }
+    }
+
+    @Test("Files that articles name are there", arguments: try articles())
+    func named(_ article: String) throws {
+        let places = [Self.root, Self.root.appending(path: "Sources")]
+        for match in try Self.text(article).matches(of: /`([A-Z]\w*\/[\w+\/.-]+\.\w+)`/) {
+            let path = String(match.1)
+            #expect(
+                places.contains {
+                    FileManager.default.fileExists(atPath: $0.appending(path: path).path)
+                }, "there is no \(path)")
+        }
     }
 }
