@@ -78,6 +78,16 @@ struct ArticleTests {
         for article in try Self.articles() { #expect(first.contains("<doc:\(article)>")) }
     }
 
+    @Test("README shows how the first program begins")
+    func readme() throws {
+        let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
+        let shown = Self.examples(in: readme).filter { !$0.contains(".package(") }
+        var first = try Self.examples("AFirstProgram").prefix(2)
+            .map { $0.replacing("at: path", with: "at: \"shop.cairn\"") }
+        first[0] = "import Cairn\n\n" + first[0]
+        #expect(shown == first)
+    }
+
     @Test("Files that articles name are there", arguments: try articles())
     func named(_ article: String) throws {
         let places = [Self.root, Self.root.appending(path: "Sources")]
