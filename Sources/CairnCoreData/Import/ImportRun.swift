@@ -481,12 +481,12 @@ final class ImportRun {
         let transactions = try source.historyCount()
         if transactions > 0 {
             report.remarks.append(
-                "Core Data's history is not brought over: it has \(transactions) transaction\(transactions == 1 ? "" : "s")"
+                "Core Data's history is not imported: it has \(transactions) transaction\(transactions == 1 ? "" : "s")"
             )
         }
         if !source.cloudTables.isEmpty {
             report.remarks.append(
-                "Core Data's data about iCloud is not brought over: \(source.cloudTables.count) tables named ANSCK…"
+                "Core Data's data about iCloud is not imported: \(source.cloudTables.count) tables named ANSCK…"
             )
         }
     }

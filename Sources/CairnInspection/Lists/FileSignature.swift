@@ -103,7 +103,7 @@ package struct FileSignature: Sendable {
             "a spreadsheet or document of an old version of Office", "save the sheet as CSV first"),
         FileSignature(
             "SQLite format 3\0", "an SQLite database",
-            "export the table as CSV or JSON; one that Core Data wrote is brought over by"
+            "export the table as CSV or JSON; one that Core Data wrote is imported by"
                 + " cairn import-coredata"),
         FileSignature("bplist00", "a binary property list", "a list is JSON or CSV"),
         FileSignature("PAR1\u{15}", "a Parquet file", "save the table as CSV or JSON first"),

@@ -146,7 +146,7 @@ public enum FrameListing {
             guard let redirects = try? RedirectsPayload(decoding: payload) else {
                 return "unreadable"
             }
-            return "\(redirects.count) objects led to others"
+            return "\(redirects.count) objects redirected to others"
         case .start:
             guard let start = try? StartPayload(decoding: payload) else { return "unreadable" }
             return "\(start.live.count) segments before"

@@ -295,7 +295,7 @@ extension MigrationPlanner {
         guard let changed else { return }
         note(
             .index, .changed, entity.index, Self.words(index),
-            .yes("built anew, since values of \(entity.columns[changed].name) change", .keyPass))
+            .yes("rebuilt, since values of \(entity.columns[changed].name) change", .keyPass))
     }
 
     private static func words(_ index: FetchIndexDescription) -> String {

@@ -208,7 +208,7 @@ extension HistoryStore {
         if number < bounds.horizon {
             throw StoreError(
                 .historyTokenExpired,
-                "some of the history after the token was deleted, so what has changed since is not known: read everything anew"
+                "some of the history after the token was deleted, so what has changed since is not known: read everything again"
             )
         }
         if number > bounds.last {

@@ -12,7 +12,7 @@ struct BackupCommand: ParsableCommand {
         discussion: """
             The copy is a store like any other and holds one moment of this one, whole. Into a folder \
             with an earlier backup of the store only what is new is copied; until that is done it \
-            opens as the earlier one, whatever happens. A backup that somebody has written to is \
+            opens as the earlier one, whatever happens. A backup that was written to since is \
             left alone.
 
             With --before-migration the copy is the store as it was before its last migration, with \

@@ -6,12 +6,12 @@ import ArgumentParser
 struct CairnCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cairn",
-        abstract: "Keeps lists as objects that are never doubled, and looks inside.",
+        abstract: "Imports lists as objects without duplicates, queries and maintains stores.",
         discussion: """
             A store is a folder. Reading commands never wait for one that writes.
 
             Exit codes: 0 fine, 1 the job failed and changed nothing, 2 the command line makes no \
-            sense, 3 the store is damaged, 4 it was salvaged, or brought over from Core Data, and \
+            sense, 3 the store is damaged, 4 it was salvaged, or imported from Core Data, and \
             something of it is lost. \
             cairn diff ends with 1 if the stores differ, and with 2 if they cannot be compared.
 

@@ -19,7 +19,7 @@ struct CheckCommand: ParsableCommand {
             all      and indexes, references both ways and the checkpoint, compared with what they \
             are made from
 
-            Values of derived attributes are not computed anew.
+            Values of derived attributes are not recomputed.
             """)
 
     @OptionGroup var place: StoreArgument

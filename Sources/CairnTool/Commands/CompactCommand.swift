@@ -7,11 +7,11 @@ import CairnLog
 /// Gives back the space that deleted and replaced rows still take.
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compact", abstract: "Give back the space of what is dead.",
+        commandName: "compact", abstract: "Give back the space of dead rows.",
         discussion: """
-            What is alive in segments that hold much that is not is written once more, and those \
-            segments are removed. Nothing else changes: not an id, not a version. It may be cut off \
-            at any moment. Programs that write do this by themselves from time to time.
+            Segments with many dead rows are rewritten without them and removed. Nothing else changes: \
+            not an id, not a version. It may be interrupted at any moment. Programs that write do this \
+            by themselves from time to time.
             """)
 
     @OptionGroup var place: StoreArgument

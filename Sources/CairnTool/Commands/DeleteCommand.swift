@@ -10,8 +10,7 @@ struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete the objects that match a condition.",
         discussion: """
-            The delete rules of the model are followed: what points at a deleted object is cleared, \
-            deleted too, or forbids the deletion. All of it happens, or nothing.
+            The delete rules of the model apply: nullify, cascade, deny. All of it happens, or nothing.
             """)
 
     @OptionGroup var place: StoreArgument

@@ -14,9 +14,9 @@ struct HistoryCommand: ParsableCommand {
         discussion: """
             A store has a history if a program asked for one when it opened it, or --keep did: from \
             then on programs keep it too. The numbers of the transactions are those of commits. \
-            What is told is read one transaction after the other, oldest first, beside whoever \
-            writes. With --values the values of the objects before and after each transaction are \
-            told as well, as far back as the store keeps past states: see cairn past.
+            Transactions are printed oldest first, also while a program writes. With --values the \
+            values of the objects before and after each transaction are printed as well, as far back \
+            as the store keeps past states: see cairn past.
             """)
 
     @OptionGroup var place: StoreArgument
@@ -162,7 +162,7 @@ struct HistoryCommand: ParsableCommand {
         if led.isEmpty { return "" }
         let most = 8
         let words = led.prefix(most).map { "p\($0.number) to p\($0.target)" }
-        return "; led " + words.joined(separator: ", ") + (led.count > most ? ", …" : "")
+        return "; redirected " + words.joined(separator: ", ") + (led.count > most ? ", …" : "")
     }
 
     private static func redirected(_ group: PersistentHistoryChanges.Group)

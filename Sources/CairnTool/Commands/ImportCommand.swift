@@ -9,11 +9,10 @@ import CairnStore
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Insert what is new in a list, update what is there, never double.",
+        abstract: "Upsert a list: insert what is new, update what is stored, duplicate nothing.",
         discussion: """
             The list is a JSON array, a JSON object that holds one array, JSON lines, CSV with a \
-            header, or GeoJSON features. The form is found by itself. All of it is stored, or \
-            nothing.
+            header, or GeoJSON features; the form is detected. All of it is stored, or nothing.
 
             A new store needs a model: --model takes one of Xcode's, --unique infers one from all \
             records of the list. Later imports use the store's model. An inferred attribute is a \
@@ -21,13 +20,13 @@ struct ImportCommand: ParsableCommand {
             string: true, false, yes and no are boolean, days and moments in ISO 8601 are dates, \
             numbers that a double would round are decimals. A column of yes alone, or of no alone, \
             stays text. Objects and arrays are kept as JSON text, with the keys of each object in \
-            their order. --type says otherwise, and --sample shows it beforehand.
+            their order. --type overrides that, and --sample shows it beforehand.
 
             With --add-fields a later list may have fields that the store lacks: they become \
             attributes. With --widen an attribute that values do not fit becomes wider: integers of \
             more bits, double, decimal, at last string; the narrowest type that has all values of \
             the store and the list, each as it is. Objects keep their ids. What is inferable is a \
-            lightweight migration, else objects are brought over one by one; either is one commit \
+            lightweight migration, else objects are migrated one by one; either is one commit \
             before the list's, and the report says what has changed. An app that opens the store \
             with a model of its own must know the change.
 
@@ -89,7 +88,7 @@ struct ImportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How the list's characters are written: utf-8 (the default), utf-16 (found by itself if the list begins with its mark), utf-16le, utf-16be, latin1 or windows-1252.",
+            "How the list's characters are written: utf-8 (the default), utf-16 (detected if the list begins with a byte order mark), utf-16le, utf-16be, latin1 or windows-1252.",
             valueName: "encoding"), transform: Self.encoding)
     var encoding: ListEncoding?
 

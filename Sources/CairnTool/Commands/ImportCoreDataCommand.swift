@@ -5,11 +5,11 @@ import CairnCoreData
 import CairnInspection
 import CairnModel
 
-/// Brings a store of Core Data over.
+/// Imports a store of Core Data.
 struct ImportCoreDataCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import-coredata",
-        abstract: "Bring a store that Core Data wrote over into a new store.",
+        abstract: "Import a store that Core Data wrote into a new store.",
         discussion: """
             The old store is an SQLite file. It is read with its write-ahead log, and nothing in its \
             folder is changed. The program that writes to it should have ended.
@@ -20,7 +20,7 @@ struct ImportCoreDataCommand: ParsableCommand {
             Objects keep their numbers, and the new store its UUID: \
             x-coredata://UUID/Person/p7 is p7, and cairn get finds it by either.
 
-            What cannot be brought over, such as a value out of its attribute's range, one whose file \
+            What cannot be imported, such as a value out of its attribute's range, one whose file \
             is missing, or what a damaged log held, is listed, and the exit code is 4. Parts of the \
             model that have no form here are listed too, and so are defaults that stand for missing \
             values: no object is without anything for that, and the exit code is 0. Core Data's \
@@ -28,7 +28,7 @@ struct ImportCoreDataCommand: ParsableCommand {
 
             A model that says what the store has no table or column for does not fit: the error says \
             how the two differ. With --skip such properties and relationships are left out and listed, \
-            and everything else comes over.
+            and everything else is imported.
             """)
 
     @Argument(help: "The SQLite file of the old store.", completion: .file())
@@ -48,7 +48,7 @@ struct ImportCoreDataCommand: ParsableCommand {
 
     @Flag(
         help:
-            "Leave out and list what the model has and the store has not, and bring the rest over.")
+            "Leave out and list what the model has and the store has not, and import the rest.")
     var skip = false
 
     @OptionGroup var output: OutputOptions
@@ -78,7 +78,7 @@ struct ImportCoreDataCommand: ParsableCommand {
             for line in printer.lines { console.print(line) }
         }
         guard report.isWhole else {
-            throw Failure("\(old): not all of it could be brought over", code: .incomplete)
+            throw Failure("\(old): not all of it could be imported", code: .incomplete)
         }
     }
 

@@ -3,7 +3,7 @@
 //   1. The list says which attributes are missing or too narrow (see `ModelGrowth`), the store which of the wider types
 //      its values have.
 //   2. The list is read under the model that comes of it: if it does not fit, nothing is changed.
-//   3. The store follows, in one commit: lightweight if that can be inferred, else its objects are brought over one by
+//   3. The store follows, in one commit: lightweight if that can be inferred, else its objects are migrated one by
 //      one, with their ids.
 
 import CairnInspection
@@ -55,7 +55,7 @@ struct ImportGrowth {
         }
         console.endProgress()
         if changes.isEmpty { return [] }
-        try lead(from: old, to: schema, changes)
+        try migrate(from: old, to: schema, changes)
         return changes
     }
 
@@ -143,7 +143,7 @@ struct ImportGrowth {
 
     // MARK: The store
 
-    private func lead(from old: Schema, to new: Schema, _ changes: [Change]) throws {
+    private func migrate(from old: Schema, to new: Schema, _ changes: [Change]) throws {
         let plan = ModelMigrationPlan(from: old, to: new)
         var options = LogStoreOptions()
         options.createsIfMissing = false

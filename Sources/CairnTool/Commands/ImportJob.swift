@@ -4,7 +4,7 @@
 //   2. A store that exists is opened, and its model rules. A new one is made with the model that is given,
 //      or one inferred from the list.
 //   3. The list goes into one batch insert: all of it or nothing.
-//   4. If the list does not fit the store's model, and that may grow, the store is led to a wider one first.
+//   4. If the list does not fit the store's model, and that may grow, the store is migrated to a wider one first.
 //   5. A store that was made for an import that failed is taken away again, before anybody else can write
 //      to it. One that another process made meanwhile stays.
 
@@ -274,7 +274,7 @@ extension ImportJob.Outcome {
         let speed = PlainText.decimal(rowsPerSecond, digits: 0)
         let model =
             hasInferredModel
-            ? ["\(store) is new, its model was read off the list: cairn model shows it"] : []
+            ? ["\(store) is new, its model was inferred from the list: cairn model shows it"] : []
         return [
             "\(entity): \(what)",
             "\(PlainText.count(records, "record")) from \(source) (\(form)) in"

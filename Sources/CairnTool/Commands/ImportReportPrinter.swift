@@ -44,7 +44,7 @@ struct ImportReportPrinter {
             "objects keep their numbers: x-coredata://\(report.identifier.uuidString)/…/p1 is p1")
         lines += report.remarks.map { "note: \(PlainText.visible($0))" }
         if report.losses.isEmpty { return lines }
-        lines.append("not brought over:")
+        lines.append("not imported:")
         for loss in report.losses { lines.append("  " + Self.line(loss)) }
         return lines
     }

@@ -14,7 +14,7 @@ struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info", abstract: "Print what a store is and has.",
         discussion: """
-            The first part is read from the headers in the files, beside whoever writes and also if \
+            The first part is read from the headers in the files, also while a program writes and if \
             the store does not open. The objects are counted by opening it to be read. If it does \
             not open, the exit code says why.
             """)

@@ -1,4 +1,4 @@
-// cairn migrate --mapping: leads a store to another model by a mapping model of Xcode.
+// cairn migrate --mapping: migrates a store to another model by a mapping model of Xcode.
 //
 //   1. The file is read and, if the store is not of the newer model yet, checked against both models.
 //   2. One that names code of an app is refused: the tool has none.
@@ -112,7 +112,7 @@ struct MappingMigration {
         let migration = try LogStore.beginMigration(at: store, to: destination, options: options)
         let progress = MappingProgress { progress in
             if !json {
-                Console.current.progress("\(Int(progress.fractionCompleted * 100)) % brought over")
+                Console.current.progress("\(Int(progress.fractionCompleted * 100)) % migrated")
             }
         }
         defer { console.endProgress() }
@@ -141,7 +141,7 @@ struct MappingMigration {
                 ]).line)
         } else if migrated {
             console.print(
-                "\(store): brought over by \(PlainText.count(count, "entity mapping"))")
+                "\(store): migrated by \(PlainText.count(count, "entity mapping"))")
             sayLeft(console, "went")
         } else {
             console.print("\(store): it has this model already")

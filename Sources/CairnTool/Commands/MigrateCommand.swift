@@ -1,4 +1,4 @@
-// cairn migrate: leads a store to another version of its model.
+// cairn migrate: migrates a store to another version of its model.
 
 import ArgumentParser
 import CairnInspection
@@ -11,33 +11,33 @@ import CairnStore
 /// What a dry run has found: all is said, and the exit code is 1.
 struct StoreCannotFollow: Error {}
 
-/// Leads a store to a newer model, or says what that would do.
+/// Migrates a store to a newer model, or says what that would do.
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Lead a store to another version of its model, or say what that would do.",
+        abstract: "Migrate a store to another version of its model, or say what that would do.",
         discussion: """
             Everything that can be inferred happens in one commit: objects keep their ids, and rows \
-            are written anew only where a relationship is to be kept otherwise or an attribute has to \
-            be computed. If something needs a mapping, if objects stand against a new uniqueness \
-            constraint, or if they lack what is required, it says so, and the store stays as it is. \
-            Versions of cairn that know no migration cannot open the store afterwards.
+            are rewritten only where a relationship is stored differently or an attribute has to be \
+            computed. If something needs a mapping, if objects violate a new uniqueness constraint, or \
+            if they lack what is required, it says so, and the store stays as it is. Versions of cairn \
+            without migrations cannot open the store afterwards.
 
             With --dry-run each change is printed with what it costs, as cairn model --to does, and \
-            the objects that stand against constraints or lack a target that is required; the exit \
-            code is 1 if the store could not follow.
+            the objects that violate constraints or lack a target that is required; the exit code is 1 \
+            if the store could not be migrated.
 
             With --deduplicate ENTITY:KEY[,KEY]:RULE objects that have the same key become one in \
             the same commit, by the rules of cairn duplicates: "User:uniqueId:newest:modified". With \
             --merge the one that stays takes values from the others where it has none. The ids of \
-            those that go lead to it. That is for keys of a constraint that the migration adds or \
-            changes: for others it is refused, and cairn duplicates does it. With --dry-run it says \
-            how many objects would become one with others, and which.
+            deleted ones find it from then on. That is for keys of a constraint that the migration \
+            adds or changes: for others it is refused, and cairn duplicates does it. With --dry-run it \
+            says how many objects would become one with others, and which.
 
-            With --mapping FILE a mapping model of Xcode says what becomes of what: objects are brought \
-            over one by one, and put in the place of the old content in one commit. Policies are code of \
-            an app: a file that names one is refused. With --dry-run the file is checked against both \
-            models, and its entity mappings are shown.
+            With --mapping FILE a mapping model of Xcode says what becomes of what: objects are migrated \
+            one by one, and replace the old content in one commit. Policies are code of an app: a file \
+            that names one is refused. With --dry-run the file is checked against both models, and its \
+            entity mappings are shown.
             """)
 
     @OptionGroup var place: StoreArgument
@@ -334,7 +334,7 @@ struct MigrateCommand: ParsableCommand {
             return console.print("\(place.store): it has this model already")
         }
         console.print(
-            "\(place.store): \(PlainText.count(report.plan.changes.count, "change")) followed, \(report.plan.cost)"
+            "\(place.store): migrated, \(PlainText.count(report.plan.changes.count, "change")), \(report.plan.cost)"
         )
         if report.foldedObjects > 0 {
             console.print(

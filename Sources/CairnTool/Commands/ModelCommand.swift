@@ -13,9 +13,9 @@ struct ModelCommand: ParsableCommand {
             "Print a model, of a file from Xcode or of a store, write it as Swift, or compare it with another.",
         discussion: """
             With --to the model is compared with a newer one, also that of a store: each change, \
-            whether a store can follow it by itself ("inferable": yes, no, if no duplicates, if none \
-            is missing), why not, and what it costs. The last line says what it comes to. The exit \
-            code is 0 also if a mapping is needed. With --to-version alone the newer one is another \
+            whether a store can be migrated without a mapping ("inferable": yes, no, if no \
+            duplicates, if none is missing), why not, and what it costs. The last line sums it up. The \
+            exit code is 0 also if a mapping is needed. With --to-version alone the newer one is another \
             version of the same file.
 
             With --hashes it prints what tells versions apart: a hash of each entity, and one of all.
@@ -57,7 +57,7 @@ struct ModelCommand: ParsableCommand {
     @Option(
         name: [.customShort("o"), .customLong("output")],
         help: ArgumentHelp(
-            "With --swift: write them into this file, which is replaced if it was made so: what was added to it since, such as methods that validate, is lost.",
+            "With --swift: write them into this file, which is replaced if it was written this way: what was added to it since, such as methods that validate, is lost.",
             valueName: "file"), completion: .file(extensions: ["swift"]))
     var file: String?
 

@@ -7,7 +7,7 @@ import FoundationEssentials
 struct QuickstartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quickstart",
-        abstract: "A tour: import a real list twice, and nothing doubles.",
+        abstract: "A tour: import a real list twice, without duplicates.",
         discussion: """
             The tour makes quickstart.cairn and two lists in the folder, or in a temporary one, and \
             overwrites nothing.

@@ -14,7 +14,7 @@ struct SalvageCommand: ParsableCommand {
         abstract: "Write what is left of a damaged store into a new one.",
         discussion: """
             The damaged store is only read: nothing of it changes, and it need not open. The new one \
-            gets every object that is left, with the numbers and versions they had; what is lost is \
+            gets every object that is left, with its number and version; what is lost is \
             reported, object by object and byte range by byte range. The exit code is 0 if nothing \
             is lost, and 4 if something is.
             """)

@@ -9,9 +9,9 @@ struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Print the model that a store holds.",
         discussion: """
-            Entities with their attributes (type, default, what they may be), relationships (where \
-            they lead, inverse, what a deletion does), uniqueness constraints and fetch indexes. \
-            What is usual is not said: attributes are optional, relationships nullify. Indexes that \
+            Entities with their attributes (type, default, what they may be), relationships (to \
+            which entity, inverse, delete rule), uniqueness constraints and fetch indexes. \
+            Defaults are left out: attributes are optional, relationships nullify. Indexes that \
             a store does not keep, as those of expressions, are named at the end. The JSON is that \
             of cairn model. With --hashes it prints what tells versions of the model apart: a hash of \
             each entity, and one of all.

@@ -15,7 +15,7 @@ struct Failure: Error, CustomStringConvertible {
         case usage = 2
         /// The store is damaged.
         case damaged = 3
-        /// A damaged store was salvaged, or one of Core Data brought over, and something of it is lost.
+        /// A damaged store was salvaged, or one of Core Data imported, and something of it is lost.
         case incomplete = 4
     }
 

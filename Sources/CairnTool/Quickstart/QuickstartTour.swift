@@ -29,7 +29,7 @@ struct QuickstartTour {
         say(
             "A list of airports as of 2010 becomes a store. Nobody said what an airport is: the model"
         )
-        say("is read off the list, and --unique says what tells airports apart.")
+        say("is inferred from the list, and --unique says what tells airports apart.")
         try step([
             "import", store, "--entity", "Airport", "--unique", "icao", "--unique", "iata", first,
         ])

@@ -45,7 +45,7 @@ struct MigrateCommandTests {
         #expect(dry.code == 0 && dry.output.contains("metadata only"), "\(dry.errors)")
         let before = cairn("count", work.store, "Thing").output
         let run = cairn("migrate", work.store, "--to", model)
-        #expect(run.code == 0 && run.output.contains("2 changes followed, metadata only"))
+        #expect(run.code == 0 && run.output.contains("migrated, 2 changes, metadata only"))
         #expect(cairn("count", work.store, "Thing").output == before)
         #expect(cairn("count", work.store, "Thing", "--where", "age == 30").output == before)
         #expect(cairn("check", work.store).code == 0)
@@ -210,7 +210,7 @@ struct MigrateCommandTests {
         #expect(cairn("hash", work.store).output == hash)
         let run = cairn("migrate", work.store, "--to", model, "--mapping", file)
         #expect(run.code == 0, "\(run.errors)")
-        #expect(run.output == "\(work.store): brought over by 1 entity mapping\n")
+        #expect(run.output == "\(work.store): migrated by 1 entity mapping\n")
         #expect(cairn("count", work.store, "Thing").output == "4\n")
         #expect(
             cairn("count", work.store, "Thing", "--where", "title == 'CID' AND visits == '3'")

@@ -50,7 +50,7 @@ struct RedirectCommandsTests {
         let frames = try cairn("frames", work.store, "--json").json.filter {
             $0["kind"] as? String == "redirects"
         }
-        #expect(frames.map { $0["note"] as? String } == ["2 objects led to others"])
+        #expect(frames.map { $0["note"] as? String } == ["2 objects redirected to others"])
         // The winner is gone: so are those who were led to it.
         #expect(cairn("delete", work.store, "Thing", "--where", "code == 'b'").code == 0)
         #expect(cairn("get", work.store, "Thing", "p4").code == 1)
@@ -70,7 +70,8 @@ struct RedirectCommandsTests {
         #expect(run.code == 0, "\(run.errors)")
         let text = cairn("history", work.store)
         #expect(
-            text.lines.last == "    delete 1 object of Thing: p2; led p2 to p1", "\(text.output)")
+            text.lines.last == "    delete 1 object of Thing: p2; redirected p2 to p1",
+            "\(text.output)")
         let json = try #require(try cairn("history", work.store, "--json").json.last)
         let changes = try #require(json["changes"] as? [[String: Any]])
         #expect(changes.last?["redirects"] as? [[Int]] == [[2, 1]])

@@ -317,8 +317,8 @@ struct CoreDataImportTests {
         let report = try work.report()
         #expect(
             report["remarks"] as? [String] == [
-                "Core Data's history is not brought over: it has 2 transactions",
-                "Core Data's data about iCloud is not brought over: 1 tables named ANSCK…",
+                "Core Data's history is not imported: it has 2 transactions",
+                "Core Data's data about iCloud is not imported: 1 tables named ANSCK…",
             ])
         #expect(try ImportedStore(work.new).numbers("Student") == [5])
     }

@@ -38,7 +38,7 @@ struct CoreDataLossTests {
         }
         let run = work.bring()
         #expect(run.code == 4)
-        #expect(run.errors.contains("not all of it could be brought over"))
+        #expect(run.errors.contains("not all of it could be imported"))
         let uri = "x-coredata://\(CoreDataFile.identifier)/Person"
         let lines = Set(run.lines)
         for line in [
