@@ -1,4 +1,4 @@
-// How containers lead stores to their model.
+// How containers migrate stores to their model.
 
 public import CairnLog
 import CairnMigration
@@ -14,7 +14,7 @@ extension LogStoreOptions {
         return options
     }
 
-    /// Folds duplicates that stand against a uniqueness constraint of the new model when the store is led to it, in the same
+    /// Folds duplicates that violate a uniqueness constraint of the new model when the store is migrated to it, in the same
     /// commit: relationships are re-pointed, and the ids of those that go lead to those that stay.
     ///
     /// ```swift
@@ -40,9 +40,9 @@ extension LogStoreOptions {
     ///
     /// Migrations by a mapping carry no requests out, neither by `PersistentContainer.migrateStore(at:to:mapping:)` and
     /// `LogStore.beginMigration(at:to:options:)` nor in a stage that has one: what becomes of objects is for the mapping to say.
-    /// If duplicates stand against a constraint then, `MigrationManager.migrate()` throws `.migrationConstraintViolation`, and a
+    /// If duplicates violate a constraint then, `MigrationManager.migrate()` throws `.migrationConstraintViolation`, and a
     /// policy of the mapping has to choose among them: in its `begin` it may delete those of the manager's `sourceContext` that
-    /// are not to be brought over.
+    /// are not to be migrated.
     public mutating func deduplicateWhenMigrating(_ requests: [DeduplicationRequest]) {
         migrationPrelude = MigrationPrelude.deduplicating(requests)
     }

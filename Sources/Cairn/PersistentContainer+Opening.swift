@@ -13,7 +13,7 @@ extension PersistentContainer {
     ///     at: "shop.cairn", model: ManagedObjectModel(contentsOfFile: "Shop.xcdatamodeld"))
     /// ```
     ///
-    /// A store of another version of the model is led to this one, if that can be inferred:
+    /// A store of another version of the model is migrated to this one, if that can be inferred:
     /// ``LogStoreOptions/shouldMigrateStoreAutomatically``.
     ///
     /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be opened.

@@ -1,4 +1,4 @@
-// Opens stores that are led through the versions of their model first.
+// Opens stores that are migrated through the versions of their model first.
 
 public import CairnLog
 import CairnMigration
@@ -7,10 +7,10 @@ public import CairnObjects
 import CairnStore
 
 extension PersistentContainer {
-    /// A container over the store in a folder, which is made if it is missing, and led through the stages of a migration to the
-    /// model first if it is of an earlier version.
+    /// A container over the store in a folder, which is made if it is missing, and migrated to the model first, stage by stage,
+    /// if it is of an earlier version.
     ///
-    /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be led to it or opened; see
+    /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be migrated or opened; see
     ///   ``StagedMigrationManager/migrateStore(at:to:options:)``.
     public convenience init(
         at path: String, model: ManagedObjectModel, stagedMigration manager: StagedMigrationManager,
@@ -24,14 +24,14 @@ extension PersistentContainer {
             at: path, model: model, classes: classes, options: options, mergePolicy: mergePolicy())
     }
 
-    /// A container over the store of the newest version of some typed classes, which is made if it is missing, and led through the
-    /// stages of a plan first if it is of an earlier version.
+    /// A container over the store of the newest version of some typed classes, which is made if it is missing, and migrated
+    /// through the stages of a plan first if it is of an earlier version.
     ///
     /// ```swift
     /// let container = try PersistentContainer(at: "shop.cairn", migrationPlan: ShopPlan.self)
     /// ```
     ///
-    /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be led to it or opened; see
+    /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be migrated or opened; see
     ///   ``StagedMigrationManager/migrateStore(at:to:options:)``.
     public convenience init(
         at path: String, migrationPlan plan: any SchemaMigrationPlan.Type,

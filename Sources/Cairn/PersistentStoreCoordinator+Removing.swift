@@ -14,7 +14,7 @@ extension PersistentStoreCoordinator {
     /// do {
     ///     try coordinator.addPersistentStore(.init(at: path))
     /// } catch where error.code == .cannotInferMapping {
-    ///     // It is too old to be led to the model, and can be had anew.
+    ///     // It is too old to be migrated, and can be made again.
     ///     try coordinator.destroyPersistentStore(at: URL(fileURLWithPath: path))
     ///     try coordinator.addPersistentStore(.init(at: path))
     /// }

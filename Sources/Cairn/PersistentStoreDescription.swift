@@ -27,7 +27,7 @@ public struct PersistentStoreDescription: Sendable {
         set { options.persistentHistoryTracking = newValue }
     }
 
-    /// Whether a store of another version of the model is led to the coordinator's. True unless something else is said. See
+    /// Whether a store of another version of the model is migrated to the coordinator's. True by default. See
     /// `LogStoreOptions.shouldMigrateStoreAutomatically`.
     public var shouldMigrateStoreAutomatically: Bool {
         get { options.shouldMigrateStoreAutomatically ?? true }
@@ -86,8 +86,8 @@ extension PersistentStoreCoordinator {
         return store
     }
 
-    /// A store of the coordinator's model. One that has the entities in another order than the coordinator is led to its order, if
-    /// it may be led at all; where versions are ignored it keeps its own.
+    /// A store of the coordinator's model. One that has the entities in another order than the coordinator is migrated to its order,
+    /// if it may be migrated at all; where versions are ignored it keeps its own.
     private func openStore(at path: String, _ options: LogStoreOptions) throws(StoreError)
         -> LogStore
     {

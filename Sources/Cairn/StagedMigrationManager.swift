@@ -1,10 +1,10 @@
-// Leads a store through the versions of its model, stage by stage.
+// Migrates a store through the versions of its model, stage by stage.
 //
 //   1. The store's own model says which version it is of, and the stages which ones are still to come (`StageOrder`).
 //   2. A stage of what can be inferred is one commit.
-//   3. A custom stage: the store is opened with the model before, and its code runs; it is led to the model after, by what can be
-//      inferred or a mapping; it is opened with that, and the other code runs.
-//   4. Before a store is led over a stage with code afterwards it is noted among its metadata what is to be run, and when it has run
+//   3. A custom stage: the store is opened with the model before, and its code runs; it is migrated to the model after, by what can
+//      be inferred or a mapping; it is opened with that, and the other code runs.
+//   4. Before a store is migrated by a stage with code afterwards it is noted among its metadata what is to be run, and when it has run
 //      the note goes: so a process that ends in between does not leave it out.
 //
 // Invariants: between any two steps the store is whole, and of one of the versions.
@@ -46,7 +46,7 @@ public struct StagedMigrationManager: Sendable {
         planned = nil
     }
 
-    /// The migration that a plan of typed classes describes. A stage may lead over versions between: a store that is of one of
+    /// The migration that a plan of typed classes describes. A stage may skip versions between: a store that is of one of
     /// these goes on to the next version.
     public init(_ plan: any SchemaMigrationPlan.Type) {
         stages = plan.stages
@@ -95,7 +95,7 @@ public struct StagedMigrationManager: Sendable {
             }
         }
         for step in steps {
-            try lead(from: current, over: step, at: path, options)
+            try migrate(from: current, over: step, at: path, options)
             current = step.model
         }
         return steps.count
@@ -121,7 +121,7 @@ public struct StagedMigrationManager: Sendable {
 
     // MARK: Steps
 
-    private func lead(
+    private func migrate(
         from model: ManagedObjectModel, over step: StageOrder.Step, at path: String,
         _ options: LogStoreOptions
     ) throws(StoreError) {

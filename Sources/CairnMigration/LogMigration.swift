@@ -102,7 +102,7 @@ final class LogMigration: MappedMigration {
 }
 
 extension LogStore {
-    /// Begins to lead a closed store to another version of its model by a mapping; `MigrationManager` carries it out.
+    /// Begins to migrate a closed store to another version of its model by a mapping; `MigrationManager` carries it out.
     ///
     /// The store cannot be opened for writing until it is finished or cancelled; other processes can read what it has. While it is
     /// under way it needs the space of the new content twice, beside that of the old one.

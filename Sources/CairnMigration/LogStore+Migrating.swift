@@ -136,7 +136,7 @@ extension LogStore {
         options.createsIfMissing = false
         let store = try open(at: path, options: options)
         defer { try? store.close() }
-        // The engine may be somebody's who has opened it with another model; the store is led on from its own.
+        // The engine may be somebody's who has opened it with another model; the store is migrated from its own.
         let opened = store.engine.registry.read { $0.catalog }
         let catalog = CatalogDocument.catalog(opened, under: opened.storedModel) ?? opened
         let plan = try ModelMigrationPlan.inferred(from: catalog.schema, to: schema)

@@ -2,12 +2,12 @@ public import CairnLog
 import CairnStore
 
 extension LogStoreOptions {
-    /// Whether a store of another version of the model is led to the one that it is opened with, as
+    /// Whether a store of another version of the model is migrated to the one that it is opened with, as
     /// ``LogStore/migrate(at:to:options:)`` does; false: opening it throws `.incompatibleModel`. nil: a container or a coordinator
     /// does so, a store that is opened by itself does not.
     ///
-    /// It is never led back by that to a version that it has left, as an older version of an app would have it: opening it throws
-    /// `.incompatibleModel`. Who wants it asks for it by ``LogStore/migrate(at:to:options:)``.
+    /// Opening never migrates it back to a version that it has left, as an older version of an app would have it: it throws
+    /// `.incompatibleModel`. ``LogStore/migrate(at:to:options:)`` does migrate it back.
     public var shouldMigrateStoreAutomatically: Bool? {
         get {
             switch automaticMigration {

@@ -37,7 +37,7 @@ struct MappedContent {
             let state = pin.state
             precondition(
                 state.catalog.entities.map(\.name) == builder.catalog.entities.map(\.name),
-                "the rows are of the model that the store is led to")
+                "the rows are of the model that the store is migrated to")
             try monitor.begin(.mapping, total: state.counts.reduce(0, +))
             let numbers = try numbers(state, &builder, plan, old)
             let keyed = try keyed(state, numbers, &builder)

@@ -53,9 +53,9 @@ public struct LogStoreOptions: Sendable {
 
     /// Whether a store is opened as it is with a model of another version, if both store the same: versions may differ in hash
     /// modifiers, in how many members a relationship may have, and in what is not stored at all. The store keeps its version: whoever
-    /// does not ignore it is refused as before, or leads it to its own model.
+    /// does not ignore it is refused as before, or migrates it to its own model.
     ///
-    /// A model that stores something else is not ignored: opening throws `.incompatibleModel`, or the store is led to it, as
+    /// A model that stores something else is not ignored: opening throws `.incompatibleModel`, or the store is migrated, as
     /// ``shouldMigrateStoreAutomatically`` says, but for a version that it has left.
     public var ignoresModelVersion = false
     /// Told how far a migration is, in the thread that opens the store, when a stage begins and after some thousand objects. The
@@ -84,7 +84,7 @@ public struct LogStoreOptions: Sendable {
 
     /// What is saved under the old model in the commit of a migration.
     package var migrationPrelude: MigrationPrelude.Maker?
-    /// The models that a migration in stages leads through.
+    /// The models that a migration in stages passes through.
     package var migrationModels: [Schema] = []
     /// The disk.
     package var fileSystem: any FileSystem = POSIXFileSystem()
@@ -107,8 +107,8 @@ public struct LogStoreOptions: Sendable {
     /// Whether a store of one model is opened as it is with another one, whoever opens it first: the same is stored in the same
     /// order once that is sorted, and the version is the same unless it is ignored.
     ///
-    /// Whoever leads stores to their model does so where defaults, delete rules and renaming identifiers differ, too, so that they
-    /// are known to those who open the store without a model, and to versions to come.
+    /// Stores are migrated to their model where defaults, delete rules and renaming identifiers differ, too, so that these are
+    /// known to those who open the store without a model, and to versions to come.
     func allow(_ wanted: Schema, for other: Schema) -> Bool {
         if wanted === other || wanted.model == other.model { return true }
         guard let ordered = wanted.ordered(like: other), ordered.hasSameForm(as: other) else {

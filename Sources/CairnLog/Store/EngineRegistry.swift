@@ -33,7 +33,7 @@ package final class EngineRegistry: Sendable {
         var users: Int
         /// Whether it is being closed. Whoever wants the store waits for that, without the registry.
         var isClosing = false
-        /// Whether it is led to another model: nobody else gets it.
+        /// Whether it is being migrated: nobody else gets it.
         var isMigrating = false
     }
 
@@ -44,7 +44,7 @@ package final class EngineRegistry: Sendable {
         case engine(Engine)
         /// One that is being closed.
         case closing(Engine)
-        /// One that is led to another model.
+        /// One that is being migrated.
         case migrating
         /// A lock file that was removed meanwhile.
         case removed

@@ -264,7 +264,7 @@ extension ManagedObjectModel {
 
     /// The same of a text that nobody has vouched for: it must have entities, and no keys that nobody knows.
     ///
-    /// Any object is a model otherwise, and one without entities: a store that is led to it loses all it has.
+    /// Any object is a model otherwise, and one without entities: a store that is migrated to it loses all it has.
     ///
     /// - Throws: What the decoder says.
     package init(strictlyReading json: String) throws {

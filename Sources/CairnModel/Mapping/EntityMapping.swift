@@ -27,7 +27,7 @@ public struct EntityMapping: Sendable {
         case remove = 3
         /// Objects stay as they are.
         case copy = 4
-        /// Objects are brought over with other properties.
+        /// Objects are migrated, with other properties.
         case transform = 5
     }
 
@@ -111,7 +111,7 @@ public struct EntityMapping: Sendable {
         policyCode = code
     }
 
-    /// Whether the objects are brought over, made or dropped by a policy.
+    /// Whether the objects are migrated, made or dropped by a policy.
     package var hasPolicy: Bool { entityMigrationPolicyClassName != nil }
 }
 

@@ -25,7 +25,7 @@ extension MappingModel {
     /// - Parameters:
     ///   - path: the `.xcmappingmodel` folder, or the `xcmapping.xml` in it. A compiled mapping model, `.cdm`, is not read.
     ///   - old: the model of the store.
-    ///   - new: the model it is to be led to.
+    ///   - new: the model that the store is migrated to.
     /// - Throws: `ModelError` with the file, the line, and the mapping and property, such as `CarToCar.name`: what is broken, what
     ///   cannot be carried out, and what does not fit the models.
     /// - Complexity: O(size of the file and of both models).
@@ -55,7 +55,7 @@ extension MappingModel {
     ///   - xml: the text of an `xcmapping.xml`.
     ///   - file: what errors call it.
     ///   - old: the model of the store.
-    ///   - new: the model it is to be led to.
+    ///   - new: the model that the store is migrated to.
     /// - Throws: `ModelError` with the line, and the mapping and property.
     public init(
         xml: Data, file: String? = nil, forSourceModel old: ManagedObjectModel,

@@ -12,7 +12,7 @@
 //
 // Threads: values.
 
-/// How a store of one model becomes a store of another: an entity mapping for each entity whose objects are brought over, made
+/// How a store of one model becomes a store of another: an entity mapping for each entity whose objects are migrated, made
 /// or dropped.
 ///
 /// Mostly it begins with what can be inferred, and only the rest is said in code:

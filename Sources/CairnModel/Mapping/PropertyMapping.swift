@@ -1,4 +1,4 @@
-// Where the value of one property comes from when an object is brought over.
+// Where the value of one property comes from when an object is migrated.
 //
 // Threads: values.
 

@@ -36,7 +36,7 @@ package struct MigrationDeduplication: Sendable {
 extension DeduplicationRequest {
     /// What of it has to be carried out so that constraints hold that a migration adds or changes; empty if there is nothing.
     ///
-    /// - Parameter models: other ones that a migration in stages leads through: what only they know is passed over here.
+    /// - Parameter models: other ones that a migration in stages passes through: what only they know is passed over here.
     /// - Throws: `StoreError` with `.invalidRequest` if no model knows the entity, a key, or what a rule names.
     package func needed(
         by plan: ModelMigrationPlan, knowing models: [Schema] = []

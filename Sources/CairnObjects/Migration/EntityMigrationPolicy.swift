@@ -1,11 +1,11 @@
-// What a program says of how objects of one entity mapping are brought over.
+// What a program says of how objects of one entity mapping are migrated.
 //
 // Threads: that of the migration.
 
 public import CairnModel
 import CairnStore
 
-/// How the objects of an entity mapping are brought over, where its value expressions do not say enough. Subclasses override the
+/// How the objects of an entity mapping are migrated, where its value expressions do not say enough. Subclasses override the
 /// steps that they do otherwise, and call super in the others.
 ///
 /// ```swift
@@ -38,7 +38,7 @@ open class EntityMigrationPolicy {
     public required init() {}
 
     /// Functions that value expressions of the mapping can call, by their names. They are asked for once, before anything is
-    /// brought over.
+    /// migrated.
     ///
     /// ```swift
     /// override var functions: [String: Function] {
@@ -50,7 +50,7 @@ open class EntityMigrationPolicy {
     /// Arguments are values as of `ManagedObject.value(forKey:)`; objects come as `ManagedObject`, collections as arrays.
     open var functions: [String: Function] { [:] }
 
-    /// The mapping's turn begins. What is deleted in the manager's ``MigrationManager/sourceContext`` is not brought over by this
+    /// The mapping's turn begins. What is deleted in the manager's ``MigrationManager/sourceContext`` is not migrated by this
     /// mapping and those behind it.
     open func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {}
 

@@ -16,7 +16,7 @@ extension MappingModel {
     /// - Parameters:
     ///   - path: the `.xcmappingmodel` folder, or the `xcmapping.xml` in it.
     ///   - old: the model of the store.
-    ///   - new: the model it is to be led to.
+    ///   - new: the model that the store is migrated to.
     ///   - policies: the classes by the names that the file has for them, with the module as in `Shop.UserPolicy`, or without.
     /// - Throws: `ModelError` as ``init(contentsOfFile:forSourceModel:destinationModel:)``, and if the file names a policy of which no
     ///   class is given.

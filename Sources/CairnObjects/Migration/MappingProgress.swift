@@ -23,7 +23,7 @@ public final class MappingProgress: Sendable {
         self.onChange = onChange
     }
 
-    /// How many steps have been taken. An object that is brought over is one step when it is made, one when it is connected,
+    /// How many steps have been taken. An object that is migrated is one step when it is made, one when it is connected,
     /// and one when it is validated. Policies that make others take more.
     public var completedCount: Int { completed.load(ordering: .relaxed) }
 

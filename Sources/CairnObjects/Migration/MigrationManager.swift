@@ -32,10 +32,10 @@ public import CairnStore
 public final class MigrationManager {
     /// The mapping model that is carried out.
     public let mappingModel: MappingModel
-    /// Reads the old store. It can be changed: what is deleted in it is not brought over, and what is set is brought over as it is
+    /// Reads the old store. It can be changed: what is deleted in it is not migrated, and what is set is migrated as it is
     /// set. Nothing is ever written; a save succeeds and does nothing.
     public let sourceContext: ManagedObjectContext
-    /// Makes the new store. It is saved from time to time while objects are brought over, without being validated. Objects that
+    /// Makes the new store. It is saved from time to time while objects are migrated, without being validated. Objects that
     /// are held stay what they are.
     public let destinationContext: ManagedObjectContext
     /// How far it has come; anybody may look at it, and cancel.
@@ -270,7 +270,7 @@ public final class MigrationManager {
     /// The new objects that became of old ones by a mapping: those of the first, then of the second and so on, each once.
     ///
     /// - Parameter name: the mapping; there must be one of the name. Nil: all mappings, in their order.
-    /// - Complexity: O(log n) for each old object, where n have been brought over; O(1) where their order is not that of their
+    /// - Complexity: O(log n) for each old object, where n have been migrated; O(1) where their order is not that of their
     ///   numbers.
     public func destinationInstances(
         forEntityMappingName name: String?, sourceInstances: some Sequence<ManagedObject>

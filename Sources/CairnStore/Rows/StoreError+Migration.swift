@@ -1,4 +1,4 @@
-// What can go wrong when a mapping leads a store to another model, with Core Data's numbers.
+// What can go wrong when a mapping migrates a store to another model, with Core Data's numbers.
 
 extension StoreError.Code {
     /// There is no mapping model between two models, or it does not fit them.
@@ -9,6 +9,6 @@ extension StoreError.Code {
     public static let modelReferenceNotFound = Self(rawValue: 134_504)
     /// The store is of a version that none of a migration's stages begins with.
     public static let stagedMigrationUnknownVersion = Self(rawValue: 134_505)
-    /// The store is of a later version than the model that it is to be led to.
+    /// The store is of a later version than the model that it is to be migrated to.
     public static let stagedMigrationBackwards = Self(rawValue: 134_506)
 }

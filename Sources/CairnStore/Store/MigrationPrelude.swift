@@ -4,7 +4,7 @@ package import CairnModel
 
 /// Changes that are saved under the old model, in the commit that changes it.
 package struct MigrationPrelude: Sendable {
-    /// Makes the changes of a store as it is, told the plan and other models that are led through; nil: there are none.
+    /// Makes the changes of a store as it is, told the plan and other models that are passed through; nil: there are none.
     package typealias Maker =
         @Sendable (any PersistentStore, ModelMigrationPlan, [Schema]) throws(StoreError) ->
         MigrationPrelude?

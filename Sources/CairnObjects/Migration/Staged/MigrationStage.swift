@@ -6,7 +6,7 @@ public import CairnModel
 
 /// A stage of a migration, one of either kind.
 public enum MigrationStage: Sendable {
-    /// Versions that lead from one to the next by what can be inferred.
+    /// Versions that are migrated from one to the next by what can be inferred.
     case lightweight(LightweightMigrationStage)
     /// Two versions, with code before and after.
     case custom(CustomMigrationStage)
@@ -31,7 +31,7 @@ extension MigrationStage: MigrationStageConvertible {
     public var migrationStage: MigrationStage { self }
 }
 
-/// Versions that lead from one to the next by what can be inferred.
+/// Versions that are migrated from one to the next by what can be inferred.
 ///
 /// ```swift
 /// LightweightMigrationStage([ModelReference(v1), ModelReference(v2), ModelReference(v3)])
@@ -92,8 +92,8 @@ public struct CustomMigrationStage: MigrationStageConvertible {
     public var label: String
     /// Runs before, with objects of the current model. If the process ends before the store is of the next model, it runs again.
     public var willMigrateHandler: Handler?
-    /// Runs after, with objects of the next model. If the process ends before it has returned, it runs again when the store is led
-    /// on: it must bear to find what it did.
+    /// Runs after, with objects of the next model. If the process ends before it has returned, it runs again when the migration
+    /// goes on: it must bear to find what it did.
     public var didMigrateHandler: Handler?
 
     /// A stage from one model to another.

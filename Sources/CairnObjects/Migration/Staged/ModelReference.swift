@@ -6,7 +6,7 @@ public import CairnModel
 public import CairnStore
 public import FoundationEssentials
 
-/// A model that a stage of a migration leads from or to: the model itself, or where it is, and which version it must be.
+/// A model that a stage of a migration begins or ends with: the model itself, or where it is, and which version it must be.
 ///
 /// ```swift
 /// let first = ModelReference(model)

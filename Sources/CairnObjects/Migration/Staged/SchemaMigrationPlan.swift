@@ -32,7 +32,7 @@ extension VersionedSchema {
     }
 }
 
-/// The versions of the classes of a store, oldest first, and the stages that lead from each to the next.
+/// The versions of the classes of a store, oldest first, and the stages that migrate from each to the next.
 ///
 /// ```swift
 /// enum ShopPlan: SchemaMigrationPlan {
@@ -49,12 +49,12 @@ extension VersionedSchema {
 public protocol SchemaMigrationPlan: SendableMetatype {
     /// The versions, oldest first: the last one is the one that is opened.
     static var schemas: [any VersionedSchema.Type] { get }
-    /// The stages, in their order. Two versions without one between them lead from one to the next by what can be inferred.
+    /// The stages, in their order. Between two versions without one, the store is migrated by what can be inferred.
     static var stages: [MigrationStage] { get }
 }
 
 extension MigrationStage {
-    /// One version leads to another by what can be inferred.
+    /// Migrates one version to another by what can be inferred.
     public static func lightweight(
         fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type
     ) -> MigrationStage {
@@ -64,7 +64,7 @@ extension MigrationStage {
                 label: "\(fromVersion.versionIdentifier) to \(toVersion.versionIdentifier)"))
     }
 
-    /// One version leads to another with code before and after: the first sees objects of the classes of the version before, the
+    /// Migrates one version to another with code before and after: the first sees objects of the classes of the version before, the
     /// second those of the version after.
     public static func custom(
         fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,

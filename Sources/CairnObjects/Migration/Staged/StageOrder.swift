@@ -11,7 +11,7 @@
 package import CairnModel
 package import CairnStore
 
-/// The versions that stages lead through.
+/// The versions that stages pass through.
 package struct StageOrder: Sendable {
     /// From one version to the next.
     package struct Step: Sendable {
@@ -23,7 +23,7 @@ package struct StageOrder: Sendable {
         package let label: String
     }
 
-    /// Where a stage leads from a version.
+    /// Which version a stage migrates a version to.
     private struct Hop {
         let next: String
         let stage: CustomMigrationStage?
