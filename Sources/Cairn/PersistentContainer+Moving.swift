@@ -16,7 +16,7 @@ extension PersistentContainer {
     /// let product = shop.objectID(movedFrom: old.objectID)
     /// ```
     ///
-    /// This container stays as it is, with its store and its contexts: whoever works on it goes on doing so. To leave the old
+    /// This container stays as it is, with its store and its contexts: work on it goes on. To leave the old
     /// store, let go of this container, and remove the folder with ``destroyPersistentStore(at:force:)`` if it is
     /// not wanted any more.
     ///

@@ -13,7 +13,7 @@ extension PersistentContainer {
     /// let container = try PersistentContainer(at: "shop.cairn", for: Product.self)
     /// ```
     ///
-    /// - Parameter force: also if somebody has it open; see ``LogStore/destroy(at:force:)``.
+    /// - Parameter force: also if it is open; see ``LogStore/destroy(at:force:)``.
     /// - Throws: `StoreError`: `.storeInUse` if a container of this process, or another process, has the store open;
     ///   `.invalidRequest` if the folder holds no store, or other files besides.
     public static func destroyPersistentStore(at path: String, force: Bool = false)
@@ -24,7 +24,7 @@ extension PersistentContainer {
 
     /// Puts a copy of a store in the place of another, for example of a backup, or of one that a program ships with.
     ///
-    /// - Parameter force: also if somebody has the store in the folder open; see ``LogStore/destroy(at:force:)``.
+    /// - Parameter force: also if the store in the folder is open; see ``LogStore/destroy(at:force:)``.
     /// - Throws: `StoreError`: as ``LogStore/replace(at:withStoreAt:force:)``.
     public static func replacePersistentStore(
         at path: String, withStoreAt source: String, force: Bool = false

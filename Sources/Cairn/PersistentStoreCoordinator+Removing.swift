@@ -20,7 +20,7 @@ extension PersistentStoreCoordinator {
     /// }
     /// ```
     ///
-    /// - Parameter force: also if somebody has it open; see ``CairnLog/LogStore/destroy(at:force:)``.
+    /// - Parameter force: also if it is open; see ``CairnLog/LogStore/destroy(at:force:)``.
     /// - Throws: `StoreError` as ``PersistentContainer/destroyPersistentStore(at:force:)``: `.storeInUse` also if the coordinator has
     ///   it, which has to remove it first.
     public func destroyPersistentStore(at url: URL, force: Bool = false) throws(StoreError) {
@@ -29,7 +29,7 @@ extension PersistentStoreCoordinator {
 
     /// Puts a copy of a store in the place of another, for example of a backup, or of one that a program ships with.
     ///
-    /// - Parameter force: also if somebody has the store in the folder open; see ``CairnLog/LogStore/destroy(at:force:)``.
+    /// - Parameter force: also if the store in the folder is open; see ``CairnLog/LogStore/destroy(at:force:)``.
     /// - Throws: `StoreError` as ``CairnLog/LogStore/replace(at:withStoreAt:force:)``: `.storeInUse` also if the coordinator has the
     ///   store in the folder, which has to remove it first.
     public func replacePersistentStore(

@@ -42,7 +42,7 @@ extension LogStore {
     /// print(report.plan.conclusion)  // can be inferred: metadata only
     /// ```
     ///
-    /// States of the past (``LogStoreOptions/pastStates``) begin anew: those of the old model cannot be read any more.
+    /// States of the past (``LogStoreOptions/pastStates``) begin again: those of the old model cannot be read any more.
     /// A version of this library that knows no migration cannot open the store any more.
     ///
     /// - Parameters:
@@ -124,7 +124,7 @@ extension LogStore {
             foldedObjects: before?.foldedObjects ?? 0, commit: result.commit)
     }
 
-    /// The objects of a closed store that stand against constraints of another version of its model. Nothing is written.
+    /// The objects of a closed store that violate constraints of another version of its model. Nothing is written.
     ///
     /// - Throws: `StoreError`: `.cannotInferMapping` if the store could not follow anyway; what opening throws.
     /// - Complexity: O(objects of the entities with such constraints).

@@ -12,10 +12,10 @@ extension LogStore {
     /// If it breaks off, the store is as it was, or does not open and is finished by calling this again. A folder that
     /// cannot be removed (a mounted disk, or in one that others own) stays, empty.
     ///
-    /// - Parameter force: also if somebody has it open. Stores of this process are closed: snapshots that somebody has stay
+    /// - Parameter force: also if it is open. Stores of this process are closed: snapshots that are held stay
     ///   readable, and what they are asked otherwise throws. Another process is not told: it may write into a store that is made here
     ///   afterwards. To be used when no other process can be meant.
-    /// - Throws: `StoreError`: `.storeInUse` if somebody has the store open, in this process or another;
+    /// - Throws: `StoreError`: `.storeInUse` if the store is open, in this process or another;
     ///   `.invalidRequest` if the folder holds something and no store, or other files besides; `.inputOutput`.
     public static func destroy(at path: String, force: Bool = false) throws(StoreError) {
         try destroy(at: path, on: POSIXFileSystem(), force: force)
@@ -34,8 +34,8 @@ extension LogStore {
     /// The source is read and found whole first. What was there is gone when the copying begins: if that breaks off, for
     /// example because the disk is full, the folder does not open until this is called again. `source` is only read.
     ///
-    /// - Parameter force: also if somebody has the store in the folder open; see ``destroy(at:force:)``.
-    /// - Throws: `StoreError`: `.storeInUse` if somebody has the store in the folder open; `.invalidRequest` if the folder
+    /// - Parameter force: also if the store in the folder is open; see ``destroy(at:force:)``.
+    /// - Throws: `StoreError`: `.storeInUse` if the store in the folder is open; `.invalidRequest` if the folder
     ///   holds something else than a store, or is `source`; what opening and reading `source` throws, `.damaged` with the place among
     ///   it, and then the folder is as it was; `.noSpace`, `.inputOutput`.
     /// - Complexity: O(size of the store); it is read twice.

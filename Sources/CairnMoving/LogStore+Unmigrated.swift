@@ -20,7 +20,7 @@ extension LogStore {
     /// Copies the store as it was before its last migration into a folder: the backup that a migration leaves.
     ///
     /// A migration leaves the old rows where they are. Compaction, which begins only when the store has been opened with
-    /// the new model, writes them anew; from then on this is refused. The copy opens with the old model, and has nothing of
+    /// the new model, rewrites them; from then on this is refused. The copy opens with the old model, and has nothing of
     /// what was saved since the migration.
     ///
     /// ```swift

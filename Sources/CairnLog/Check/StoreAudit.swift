@@ -16,7 +16,7 @@ public import CairnStore
 import SystemPackage
 
 extension LogStore {
-    /// Checks a store without opening it for use, beside whoever writes to it, and also one that does not open. Every
+    /// Checks a store without opening it for use, while others write to it, and also one that does not open. Every
     /// problem is reported with its place, not only the first.
     ///
     /// ```swift

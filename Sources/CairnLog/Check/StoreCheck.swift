@@ -18,7 +18,7 @@ public import CairnStore
 extension LogStore {
     /// Checks everything the newest state holds.
     ///
-    /// Values of derived attributes are not computed anew, and of a one-to-one relationship it is not asked whether the other side
+    /// Values of derived attributes are not recomputed, and of a one-to-one relationship it is not asked whether the other side
     /// leads back.
     ///
     /// - Parameter progress: told blocks done and blocks in all, from time to time.

@@ -52,8 +52,8 @@ public struct LogStoreOptions: Sendable {
     }
 
     /// Whether a store is opened as it is with a model of another version, if both store the same: versions may differ in hash
-    /// modifiers, in how many members a relationship may have, and in what is not stored at all. The store keeps its version: whoever
-    /// does not ignore it is refused as before, or migrates it to its own model.
+    /// modifiers, in how many members a relationship may have, and in what is not stored at all. The store keeps its version: a
+    /// program that does not ignore it is refused as before, or migrates it to its own model.
     ///
     /// A model that stores something else is not ignored: opening throws `.incompatibleModel`, or the store is migrated, as
     /// ``shouldMigrateStoreAutomatically`` says, but for a version that it has left.

@@ -14,7 +14,7 @@ public struct SalvageOptions: Sendable {
     /// Choose it only if the new store takes the place of the old one: two stores of one identity cannot be told
     /// apart. The numbers of objects are kept in any case.
     public var keepsIdentifier = false
-    /// Whether commits behind the end of the log are taken too. Nobody was told that they had succeeded, and an
+    /// Whether commits behind the end of the log are taken too. None of them was reported to have succeeded, and an
     /// opening store leaves them behind.
     public var takesUnpromised = false
 

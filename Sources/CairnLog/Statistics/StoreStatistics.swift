@@ -56,7 +56,7 @@ public struct StoreStatistics: Sendable {
     public let segments: [Segment]
     /// Bytes of files that left the store and are not removed yet.
     public let retiredBytes: UInt64
-    /// The snapshots that somebody has, the oldest first.
+    /// The snapshots that are held, the oldest first.
     public let snapshots: [Snapshot]
     /// What was written since the store was opened.
     public let written: WrittenBytes
@@ -84,7 +84,7 @@ public struct StoreStatistics: Sendable {
     public let stateBytes: Int
     /// Bytes of memory that cached blocks take, about.
     public let cacheBytes: Int
-    /// States that somebody keeps readable, the newest included.
+    /// States that are kept readable, the newest included.
     public let pinnedStates: Int
 }
 

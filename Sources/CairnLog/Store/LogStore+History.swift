@@ -5,7 +5,7 @@ public import CairnStore
 public import FoundationEssentials
 
 extension LogStore: HistoryStore {
-    /// Whether the store keeps a history of its commits, and whether that was wanted by whoever opened it.
+    /// Whether the store keeps a history of its commits, and whether it was opened with that option.
     public var historyTracking: PersistentHistoryTracking {
         guard engine.tracksHistory else { return .off }
         return asksForHistory ? .on : .keptOn

@@ -11,7 +11,7 @@ import SystemPackage
 /// A store in a folder, or in memory, that keeps its objects in a log of its own.
 ///
 /// Everybody in a process who opens the same store shares one engine. Another process can read beside the
-/// one that writes; a second one that wants to write is told who does.
+/// one that writes; a second one that wants to write gets an error that names the first.
 ///
 /// ```swift
 /// let store = try LogStore.open(at: "shop.cairn", schema: Schema(model))

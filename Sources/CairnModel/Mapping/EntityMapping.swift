@@ -58,7 +58,7 @@ public struct EntityMapping: Sendable {
             if entityMigrationPolicyClassName != nil { mappingType = .custom }
         }
     }
-    /// Free text for whoever carries it out.
+    /// Free text for the code that carries it out.
     public var userInfo: [String: String] = [:]
     /// The policy's class itself.
     package private(set) var policyCode: (any MappingCode)?

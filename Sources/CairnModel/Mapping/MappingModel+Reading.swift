@@ -19,7 +19,7 @@ extension MappingModel {
     /// leads to what any mapping made.
     ///
     /// The file says nothing that could be compared with the versions of entities: which models it is for the caller has to know.
-    /// Policies are known by their names only: whoever carries the mapping out says which classes they are. Their functions have
+    /// Policies are known by their names only: code that carries the mapping out says which classes they are. Their functions have
     /// the selectors of the file as their names, such as `fullNameOf:`.
     ///
     /// - Parameters:

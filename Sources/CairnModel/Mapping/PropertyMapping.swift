@@ -23,7 +23,7 @@ public struct PropertyMapping: Sendable {
     public var name: String
     /// What gives the value; nil: nothing is set, and the default of the attribute stays.
     public var valueExpression: ExpressionNode?
-    /// Free text for whoever carries it out.
+    /// Free text for the code that carries it out.
     public var userInfo: [String: String] = [:]
     /// Code that gives the value, in the place of the expression.
     package var valueCode: (any MappingCode)?

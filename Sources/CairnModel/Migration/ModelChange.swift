@@ -40,7 +40,7 @@ public enum MigrationCost: Int, Sendable, Hashable, CaseIterable, Comparable,
     case keyPass
     /// One pass that builds a column or the pairs of a relationship.
     case columnPass
-    /// All objects of an entity are written anew.
+    /// All objects of an entity are rewritten.
     case rowPass
     /// A mapping, which says what becomes of each object.
     case mapping

@@ -9,7 +9,7 @@ extension ModelMigrationPlan {
     package enum FormerName: Equatable {
         /// So.
         case known(String)
-        /// It was not there, or is computed anew: objects have nothing of it yet.
+        /// It was not there, or is recomputed: objects have nothing of it yet.
         case new
         /// Neither model has it.
         case unknown

@@ -61,7 +61,7 @@ public struct MutableMembers: Sequence {
     /// Adds a member, and keeps the other side; whether it was none before. To an object whose row is gone nothing is added.
     ///
     /// An object that a save or a merge has folded into another one stands for that one. One that is no more is not added, and
-    /// the owner cannot be saved until the relationship is set anew or the object is removed.
+    /// the owner cannot be saved until the relationship is set again or the object is removed.
     @discardableResult
     public func insert(_ member: ManagedObject) -> Bool {
         if contains(member) || owner.isGone { return false }

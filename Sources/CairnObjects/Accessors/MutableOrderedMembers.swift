@@ -92,7 +92,7 @@ public struct MutableOrderedMembers: Sequence {
     /// Adds a member at the end, and keeps the other side; whether it was none before. A member stays where it is.
     ///
     /// An object that a save or a merge has folded into another one stands for that one. One that is no more is not added, and
-    /// the owner cannot be saved until the relationship is set anew or the object is removed.
+    /// the owner cannot be saved until the relationship is set again or the object is removed.
     @discardableResult
     public func append(_ member: ManagedObject) -> Bool {
         guard let member = newMember(member) else { return false }

@@ -17,7 +17,7 @@ public actor BackgroundContext {
 
     /// A context over a store.
     ///
-    /// - Parameter instruments: who is told of what it does; nil: the trace that the environment variable `CAIRN_DEBUG` asks
+    /// - Parameter instruments: what gets its events; nil: the trace that the environment variable `CAIRN_DEBUG` asks
     ///   for.
     public init(
         store: any PersistentStore, classes: ObjectClasses = ObjectClasses(),

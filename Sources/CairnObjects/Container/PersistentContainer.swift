@@ -56,7 +56,7 @@ public final class PersistentContainer: Sendable {
     /// container.setMergePolicy(KeepWhatIsKnown(merge: .mergeByPropertyObjectTrump))
     /// ```
     ///
-    /// The expression is evaluated for each context anew, so that each has a policy of its own.
+    /// The expression is evaluated for each context, so that each has a policy of its own.
     @MainActor public func setMergePolicy(
         _ policy: @autoclosure @escaping @Sendable () -> MergePolicy
     ) {
@@ -66,7 +66,7 @@ public final class PersistentContainer: Sendable {
 
     private var policyOfNew: @Sendable () -> MergePolicy { newPolicy.withLock { $0 } }
 
-    /// Who is told of what the contexts of the container do: requests, faults and saves, with how long they took, and advice.
+    /// What gets the events of the contexts of the container: requests, faults and saves, with how long they took, and advice.
     ///
     /// ```swift
     /// container.instruments = [TraceInstrument(level: .values)]
@@ -84,7 +84,7 @@ public final class PersistentContainer: Sendable {
     /// The context of the main actor.
     ///
     /// Nobody says there when a run of edits is over: it is when pending changes are processed, by a fetch, by a save, by a
-    /// rollback or by ``ManagedObjectContext/processPendingChanges()``. As long as somebody watches the context, the main actor
+    /// rollback or by ``ManagedObjectContext/processPendingChanges()``. As long as the context is observed, the main actor
     /// does that too, once for each run, as soon as it comes to other work.
     @MainActor public var viewContext: ManagedObjectContext { view }
 

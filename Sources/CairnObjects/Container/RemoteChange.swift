@@ -77,7 +77,7 @@ extension PersistentContainer {
         remote.stream()
     }
 
-    /// Posted for each commit to the store of a container, whoever made it; see ``remoteChanges``. The notification's object
+    /// Posted for each commit to the store of a container, whatever made it; see ``remoteChanges``. The notification's object
     /// is the container, and `Notification.remoteChange` is what was written.
     ///
     /// It is posted synchronously, by the thread that has committed. Nothing is posted before the program has asked for the

@@ -79,7 +79,7 @@ extension PersistentStoreCoordinator {
     }
 
     /// Puts a store in the place of another, for the same configuration: mostly the same store, opened at another place, or a
-    /// copy of it. Objects of a store with the same identifier are the same ones, and contexts read them anew: edits stay, on
+    /// copy of it. Objects of a store with the same identifier are the same ones, and contexts read them again: edits stay, on
     /// top of what the store has. Otherwise those of the store before are gone, as when it is removed.
     ///
     /// - Parameter closes: whether the store before is closed.

@@ -6,7 +6,7 @@ import CairnStore
 
 /// A state of a store, which contexts can go on reading; see ``ManagedObjectContext/setQueryGeneration(from:)``.
 ///
-/// Tokens of one state are equal, whoever took them. As long as somebody holds one, the store keeps what it needs to read the
+/// Tokens of one state are equal, wherever they were taken. As long as one is held, the store keeps what it needs to read the
 /// state. A store that is short of room can give the oldest states up; reading one of those throws `StoreError` with
 /// `.snapshotExpired`.
 public final class QueryGenerationToken: Sendable {

@@ -19,7 +19,7 @@ public import CairnStore
 ///
 /// The id of a loser leads to the winner from then on, for good, and to the winner's winner if that is folded too: in
 /// ``ManagedObjectContext/existingObject(with:)`` and ``ManagedObjectContext/object(with:)``, in the conditions of fetches, and
-/// where somebody saves a relationship that leads to it. From the first request on that deletes a loser, versions of this
+/// where a relationship to it is saved. From the first request on that deletes a loser, versions of this
 /// library that know nothing of this can read the store and cannot write to it.
 ///
 /// Objects whose key has a part that is nil

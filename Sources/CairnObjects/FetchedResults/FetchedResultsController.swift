@@ -20,16 +20,16 @@ public import Foundation
 /// ```
 ///
 /// With a ``delegate`` it follows: after each run of edits, save or merge in the context the list is what a fetch would give,
-/// and the delegate is told what that changes. So it shows unsaved changes, unless the request says not to; and what others
+/// and the delegate is called with what that changes. So it shows unsaved changes, unless the request says not to; and what others
 /// write, be it batch requests or other processes, if the context merges it: see
 /// ``ManagedObjectContext/automaticallyMergesChangesFromParent``. It follows objects that the predicate, the order and the
-/// sections lead to as well: a list sorted by `shop.name` is sorted anew when a shop gets another name, once that is stored, as
+/// sections lead to as well: a list sorted by `shop.name` is sorted again when a shop gets another name, once that is stored, as
 /// a fetch then has it. An update of an object itself is told also if it is about nothing that the list depends on; an update of
 /// a related one only if it changes the list.
 ///
 /// The work for a change depends on what has changed, and on the logarithm of the list. So it is for lists whose predicate
 /// asks for the many objects of a relationship, as `ANY products.price > 5` does of shops: those are judged that led to a changed
-/// or deleted product, or do now. Lists are fetched anew if they have a limit or an offset and the change may reach what they
+/// or deleted product, or do now. Lists are fetched again if they have a limit or an offset and the change may reach what they
 /// show; if very much has changed; and, of those that depend on the many objects of a one-to-many relationship, if one of these
 /// is changed or deleted and it is not known to whom it led: because the parent of a child context did it, because somebody
 /// else has written it before and the context has not merged that, or because the context began to merge, or read another query
@@ -45,7 +45,7 @@ public import Foundation
 /// With a ``cacheName`` the list is remembered: a controller that fetches the same of the same state finds it there, and neither
 /// looks for objects nor sorts them, nor asks them for the names of their sections.
 ///
-/// After ``ManagedObjectContext/reset()`` there is no list, and nobody is told: fetch again.
+/// After ``ManagedObjectContext/reset()`` there is no list, and no delegate is called: fetch again.
 open class FetchedResultsController<Result: ManagedObject> {
     /// What is listed. Another request is used from the next ``performFetch()`` on.
     public final var fetchRequest: FetchRequest<Result>
@@ -65,7 +65,7 @@ open class FetchedResultsController<Result: ManagedObject> {
     ///
     /// What is remembered is the ids in their order, what they are sorted by, and the sections. It is used only for the same
     /// request, the same property for the sections, the same store or coordinator, and the very state that it is of: a commit by
-    /// anybody, and the list is fetched anew, and remembered instead. A request that differs is no mistake: it is fetched, and has
+    /// anybody, and the list is fetched again, and remembered instead. A request that differs is no mistake: it is fetched, and has
     /// the name from then on. So a cache need not be deleted because something changes. Each screen should have a name of its own.
     ///
     /// A list that is found reads the rows of its objects, all with few questions; with a ``FetchRequest/fetchBatchSize`` it reads
@@ -92,13 +92,13 @@ open class FetchedResultsController<Result: ManagedObject> {
     /// What ``sectionName`` is made of.
     private final let sectionPath: AnyKeyPath?
 
-    /// Who is told of changes. The list follows only if there is one; set it before ``performFetch()``, else the list is fetched
+    /// The delegate for changes. The list follows only if there is one; set it before ``performFetch()``, else the list is fetched
     /// again at the next change.
     public final weak var delegate: (any FetchedResultsControllerDelegate<Result>)? {
         didSet { if delegate != nil { follow(hasMissed: true) } }
     }
 
-    /// Who is told of changes on the main actor, in place of the ``delegate``; see ``MainFetchedResultsControllerDelegate``.
+    /// The delegate for changes on the main actor, in place of the ``delegate``; see ``MainFetchedResultsControllerDelegate``.
     ///
     /// - Precondition: the controller's context is used on the main actor.
     public final var mainDelegate: (any MainFetchedResultsControllerDelegate<Result>)? {
@@ -188,7 +188,7 @@ open class FetchedResultsController<Result: ManagedObject> {
         sectionPath = key == nil ? path : nil
     }
 
-    /// Fetches the list. Nobody is told of what it changes.
+    /// Fetches the list. No delegate is called for what that changes.
     ///
     /// - Throws: `StoreError` as ``ManagedObjectContext/fetch(_:)`` does; `.invalidRequest` if the objects of a section do not
     ///   stand together, or there is no such key.

@@ -16,7 +16,7 @@ public enum FetchedResultsChangeType: UInt, Sendable, Hashable, CaseIterable {
     case update = 4
 }
 
-/// Whoever is told of the changes of a ``FetchedResultsController``. Each method has a form that does nothing: write those that
+/// Gets the changes of a ``FetchedResultsController``. Each method has a form that does nothing: write those that
 /// you need.
 ///
 /// For each change of the list come, in this order: ``controllerWillChangeContent(_:)``; sections that went, by rising old
@@ -26,7 +26,7 @@ public enum FetchedResultsChangeType: UInt, Sendable, Hashable, CaseIterable {
 /// A save that gives new objects their permanent ids, and changes nothing else of the list, is told by the snapshot and the
 /// difference alone: what is shown is as it was.
 ///
-/// Old places are those before the change, new ones those after it. Whoever takes out everything deleted and moved at
+/// Old places are those before the change, new ones those after it. A table that takes out everything deleted and moved at
 /// its old place, then puts in everything inserted and moved at its new one, places rising, has the new list.
 /// A section that stands elsewhere is deleted and inserted, and its objects are moved.
 ///

@@ -39,7 +39,7 @@ public struct FetchedResultsSnapshot: Sendable {
     /// How many ids there are.
     public let numberOfItems: Int
     /// The ids of objects that are where they were, or elsewhere, and show other values than in the snapshot before: a list
-    /// that draws itself draws these anew.
+    /// that draws itself redraws these.
     public internal(set) var reconfiguredItemIdentifiers: Set<ObjectID>
 
     init(_ list: FetchedList, reconfigured: Set<ObjectID> = []) {

@@ -4,7 +4,7 @@ public import CairnModel
 public import CairnStore
 public import Foundation
 
-/// Whoever is told of the changes of a ``FetchedResultsController`` and is on the main actor, as views and their models are.
+/// Gets the changes of a ``FetchedResultsController`` on the main actor, as views and their models are.
 ///
 /// A class that is marked `@MainActor` conforms to it as it is, and is set as
 /// ``FetchedResultsController/mainDelegate``:

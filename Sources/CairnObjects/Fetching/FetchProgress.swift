@@ -31,7 +31,7 @@ public final class FetchProgress: Sendable {
         return count < 0 ? nil : count
     }
 
-    /// Whether somebody wants the fetch no more.
+    /// Whether the fetch is cancelled.
     public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     /// Ends the fetch soon: it throws `StoreError` with `.cancelled`. Sorting what was found is not interrupted.

@@ -12,7 +12,7 @@ public import CairnStore
 /// deleted meanwhile is a fault without a row.
 ///
 /// The collection keeps the objects of the two batches that were asked for last, and new objects; others live as long as
-/// somebody holds them, and are read again when they are asked for again. What goes wrong in reading is thrown by the context's next
+/// they are held, and are read again when they are asked for again. What goes wrong in reading is thrown by the context's next
 /// fetch or save, as with any fault.
 public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
     private let batches: Batches

@@ -92,7 +92,7 @@ open class EntityMigrationPolicy {
 extension EntityMapping {
     /// The policy that carries the mapping out; nil: the mapping says all. Setting it makes the mapping a custom one.
     ///
-    /// Instead its name can be set, ``entityMigrationPolicyClassName``, if the migration is told which class it is.
+    /// Instead its name can be set, ``entityMigrationPolicyClassName``, if the migration is given the class.
     public var entityMigrationPolicy: EntityMigrationPolicy.Type? {
         get { (policyCode as? PolicyClass)?.type }
         set {

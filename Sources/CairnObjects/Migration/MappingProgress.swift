@@ -36,7 +36,7 @@ public final class MappingProgress: Sendable {
         return total == 0 ? 0 : min(1, Double(completedCount) / Double(total))
     }
 
-    /// Whether somebody wants the migration no more.
+    /// Whether the migration is cancelled.
     public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     /// Ends the migration soon: it throws `StoreError` with `.migrationCancelled`, and the store is as it was. One that is being

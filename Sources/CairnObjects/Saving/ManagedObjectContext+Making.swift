@@ -6,7 +6,7 @@ public import CairnStore
 extension ManagedObjectContext {
     /// A context over a store. Its objects are of the given classes.
     ///
-    /// - Parameter instruments: who is told of what it does; nil: the trace that the environment variable `CAIRN_DEBUG` asks
+    /// - Parameter instruments: what gets its events; nil: the trace that the environment variable `CAIRN_DEBUG` asks
     ///   for. Contexts of a container have those of the container.
     public convenience init(
         store: any PersistentStore, classes: ObjectClasses = ObjectClasses(),

@@ -22,7 +22,7 @@ public import FoundationEssentials
 /// Objects whose model comes from a file read and set the values by key, once the transformer that the model names is
 /// registered: see ``AttributeTransformers``. A type that is `Codable` needs none: it is stored as JSON.
 ///
-/// Equal values should have equal bytes, or setting an equal value is a change. A value is made anew each time it is read:
+/// Equal values should have equal bytes, or setting an equal value is a change. A value is made each time it is read:
 /// what is changed inside one is no change of the object. Stores see bytes: a predicate cannot look into them.
 public protocol AttributeTransformer: SendableMetatype {
     /// The type of the values.

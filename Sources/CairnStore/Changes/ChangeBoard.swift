@@ -99,7 +99,7 @@ public final class ChangeObservation: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the observation: nothing more is told, but for what is being told just now.
+    /// Ends the observation: nothing more is delivered, but for what is being delivered just now.
     public func cancel() {
         let end = end.withLock { end -> (@Sendable () -> Void)? in
             defer { end = nil }

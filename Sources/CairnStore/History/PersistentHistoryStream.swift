@@ -11,7 +11,7 @@ import FoundationEssentials
 /// Goes through the transactions of a request, oldest first, a transaction at a time.
 ///
 /// The state that it reads is kept readable until its end is reached, or until it would keep more of the disk's space than
-/// snapshots may: then ``next()`` throws `.snapshotExpired`, and whoever wants to go on fetches behind the last token.
+/// snapshots may: then ``next()`` throws `.snapshotExpired`, and to go on fetch behind the last token.
 public final class PersistentHistoryStream: PersistentHistoryCursor {
     /// The transactions of one store.
     private struct Source {
@@ -77,7 +77,7 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
 
     /// The next transaction; nil behind the last one.
     ///
-    /// - Throws: `StoreError` if it cannot be read: `.damaged`, and whoever asks once more gets the one behind it;
+    /// - Throws: `StoreError` if it cannot be read: `.damaged`, and asking once more gives the one behind it;
     ///   `.snapshotExpired`; `.invalidRequest` if the request has an order, for which all of it is needed.
     public func next() throws(StoreError) -> PersistentHistoryTransaction? {
         if filter?.isSorted == true, !isPart {

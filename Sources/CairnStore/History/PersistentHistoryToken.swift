@@ -17,7 +17,7 @@ package import FoundationEssentials
 /// ```
 ///
 /// A store notices that a token is of another course of its history, as it was replaced by an older copy or lost its last
-/// commits in a power failure: who comes with such a token is told that it has expired. What it cannot notice is a token of a
+/// commits in a power failure: such a token has expired. What it cannot notice is a token of a
 /// transaction that it has deleted from its history since the copy was put in its place.
 ///
 /// Tokens are equal if they name the same points.

@@ -24,7 +24,7 @@ extension PastStore {
     /// }
     /// ```
     ///
-    /// Who goes through one transaction after the other does not begin anew with each: their states follow each other.
+    /// Going through one transaction after the other does not begin again with each: their states follow each other.
     ///
     /// - Parameter body: told each object; goes on as long as it returns true.
     /// - Throws: As ``snapshot(at:)``; `.invalidRequest` if the transaction is one of another store.

@@ -1,6 +1,6 @@
 // Who is told of what contexts do.
 
-/// Something that is told what contexts ask of their store, and how long it took.
+/// Gets what contexts ask of their store, and how long it took.
 ///
 /// ``TraceInstrument`` writes it down as lines. The library CairnInstruments passes it on to swift-log and swift-metrics.
 /// Without instruments nothing is measured, and no event is made.
@@ -38,7 +38,7 @@ public struct StoreEventKinds: OptionSet, Sendable, Hashable {
     public static let saves = StoreEventKinds(rawValue: 8)
     /// Batch requests.
     public static let batches = StoreEventKinds(rawValue: 16)
-    /// Objects that are refreshed: they become faults again, or are read anew. What `rollback()` and `reset()` do is none.
+    /// Objects that are refreshed: they become faults again, or are reread. What `rollback()` and `reset()` do is none.
     public static let refreshes = StoreEventKinds(rawValue: 32)
     /// Advice. It costs an entry in a table for each object that is fetched.
     public static let advice = StoreEventKinds(rawValue: 64)

@@ -95,7 +95,7 @@ public struct BatchEvent: Sendable {
     }
 }
 
-/// Objects of a context were refreshed: they became faults again, or were read anew. There is none for `rollback()` and
+/// Objects of a context were refreshed: they became faults again, or were reread. There is none for `rollback()` and
 /// `reset()`.
 public struct RefreshEvent: Sendable {
     /// How many objects.

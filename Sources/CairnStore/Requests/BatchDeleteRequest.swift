@@ -6,8 +6,8 @@ public import FoundationEssentials
 /// A batch delete: the objects that a fetch finds, or those of a list of ids.
 ///
 /// The delete rules of the model are applied by the store: nullify clears what points at a deleted object,
-/// cascade deletes on, deny refuses the whole request. What stands against it is found before anything is deleted, and all of
-/// it is told: with `.deleteDenied` each object that cannot be deleted with the relationship, and as the value the object that is
+/// cascade deletes on, deny refuses the whole request. What forbids it is found before anything is deleted, and all of
+/// it is reported: with `.deleteDenied` each object that cannot be deleted with the relationship, and as the value the object that is
 /// in it; with `.missingMandatory` each object that would be left with a mandatory relationship that is nil, with the relationship,
 /// and as the value the object that cannot be deleted. If there are both, the error is `.multiple`. A hundred of each are listed.
 public struct BatchDeleteRequest: Sendable {

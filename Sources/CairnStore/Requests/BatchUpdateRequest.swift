@@ -17,9 +17,9 @@ public import FoundationEssentials
 /// All expressions are asked of the objects as they were before the request. An object that has the new values already is
 /// not written: it keeps its version. What counts for uniqueness constraints is the state after the request, so that keys may
 /// be exchanged or moved along; one that two objects would share refuses the whole request. The rules of the model hold, and
-/// derived attributes of the objects and of those that are computed from them are computed anew.
+/// derived attributes of the objects and of those that are computed from them are recomputed.
 ///
-/// Objects in contexts are not touched. They stand against their next save, as if somebody else had saved them, until they
+/// Objects in contexts are not touched. They conflict with their next save, as if somebody else had saved them, until they
 /// are refreshed or the changes are merged.
 public struct BatchUpdateRequest: Sendable {
     /// What the result should contain.

@@ -79,7 +79,7 @@ extension ConstraintDuplicates: CustomStringConvertible {
 
 /// Why a store cannot follow its model: the cause of an error with ``StoreError/Code/migrationConstraintViolation``.
 public struct MigrationDuplicates: Error, Sendable {
-    /// What stands against each constraint.
+    /// What violates each constraint.
     public let constraints: [ConstraintDuplicates]
 
     /// The error that says so.

@@ -22,7 +22,7 @@ public struct StoreError: Error, Sendable {
         /// The number as text.
         public var description: String { "\(rawValue)" }
 
-        /// Whoever asked for it wants it no more.
+        /// It was cancelled.
         public static let cancelled = Code(rawValue: 3072)
         /// Several errors; see `StoreError.details`.
         public static let multiple = Code(rawValue: 1560)
@@ -56,7 +56,7 @@ public struct StoreError: Error, Sendable {
         public static let migrationFailed = Code(rawValue: 134_110)
         /// Objects would not agree with a uniqueness constraint that is new or has changed; the store is as it was.
         public static let migrationConstraintViolation = Code(rawValue: 134_111)
-        /// Whoever asked for a migration wants it no more; the store is as it was.
+        /// The migration was cancelled; the store is as it was.
         public static let migrationCancelled = Code(rawValue: 134_120)
         /// No model is the one that the store was made with.
         public static let missingSourceModel = Code(rawValue: 134_130)
@@ -183,7 +183,7 @@ public struct StoreError: Error, Sendable {
     public var details: [StoreError]
     /// The conflicts of a save that failed with `.mergeConflict`, `.constraintConflict` or `.saveConflicts`.
     public var conflicts: [SaveConflict]
-    /// The error of somebody else that led to this one.
+    /// The underlying error.
     public var cause: (any Error)?
 
     /// An error with its place.

@@ -17,7 +17,7 @@ public struct SaveRequest: Sendable {
         public var entity: Int
         /// One value for each column. Those of derived attributes are not looked at: the store computes them.
         public var values: [Value]
-        /// Which columns were set by somebody, as opposed to having their default.
+        /// Which columns were set, as opposed to having their default.
         public var assigned: ColumnSet
         /// The version that was last known of an object which is created again; 0 for one that never was. The new row's is
         /// the next: whoever has read an earlier one sees that this is another.
@@ -64,7 +64,7 @@ public struct SaveRequest: Sendable {
         /// The version that was seen when it was deleted; nil if its row was never read.
         public var version: UInt32?
         /// The row of that version, if it is at hand: with it a store can tell a row that somebody has changed from
-        /// one in which only derived values were computed anew.
+        /// one in which only derived values were recomputed.
         public var base: Row?
 
         /// Describes a deleted object.
@@ -186,11 +186,11 @@ public struct SaveRequest: Sendable {
     public var inserted: [Inserted] = []
     /// Changed objects.
     public var updated: [Updated] = []
-    /// Objects to be deleted. Delete rules have been applied by whoever asks.
+    /// Objects to be deleted. The caller has applied delete rules.
     public var deleted: [Deleted] = []
     /// Objects among those to be deleted that were folded into others: their ids lead there. What refers to them still is not
     /// changed by it: whoever folds objects does that, or the delete rules have. Objects that a built-in policy of the request
-    /// merges into others, or deletes in favour of others, are led there without being named.
+    /// merges into others, or deletes in favour of others, are redirected there without being named.
     ///
     /// Where the object stays after all, or the other one is deleted meanwhile, the id leads nowhere else. From the first save
     /// on that has any, versions of this library that know no redirects can read the store and cannot write to it.
@@ -224,7 +224,7 @@ public struct SaveRequest: Sendable {
 public enum SaveOutcome: Sendable {
     /// It is written.
     case saved(SaveResult)
-    /// Nothing is written: these conflicts stand against it.
+    /// Nothing is written, because of these conflicts.
     case conflicts([SaveConflict])
 }
 
@@ -243,7 +243,7 @@ public struct SaveResult: Sendable {
     public var rows: [ObjectID: Row] = [:]
     /// Objects whose rows are not in `rows` though they were written: such as the request does not name and in which derived
     /// attributes were computed anew, where they are many, and such as got a value that was in the store before the save.
-    /// Whoever has them reads them again.
+    /// Contexts that have them read them again.
     public var recomputed: [ObjectID] = []
     /// Objects of the request that were merged into, or dropped in favour of, another one: by the id they
     /// had in the request, the survivor's permanent id.

@@ -8,7 +8,7 @@
 
 /// A migration that is under way: the store as it is, and its contents to be.
 ///
-/// Whoever carries it out calls ``finish(_:)`` or ``cancel()``, once.
+/// The caller ends it by ``finish(_:)`` or ``cancel()``, once.
 public protocol MappedMigration: AnyObject, Sendable {
     /// The store as it is, of the old model. Nobody writes to it.
     var source: any PersistentStore { get }

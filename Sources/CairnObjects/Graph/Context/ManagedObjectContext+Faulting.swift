@@ -6,7 +6,7 @@ public import CairnStore
 extension ManagedObjectContext {
     // MARK: Objects by id
 
-    /// The object of an id if it is in the context and somebody holds it. Reads nothing.
+    /// The object of an id if it is in the context and still referenced. Reads nothing.
     public func registeredObject(for id: ObjectID) -> ManagedObject? { registry.object(for: id) }
 
     /// The object of an id, be it that the store has none: then it shows when the object is touched. If it was folded into

@@ -46,7 +46,7 @@ extension ManagedObjectContext {
     }
 
     /// Forgets everything. Objects that somebody still holds leave the context and must not be used. Those who watch the
-    /// context are told the ids of all of them, and nothing else.
+    /// context get the ids of all of them, and nothing else.
     public func reset() {
         pendingDeletes = []
         absorbedObjects = []
@@ -77,7 +77,7 @@ extension ManagedObjectContext {
 
     /// Brings an object up to date.
     ///
-    /// It shows what is stored then, whoever has written it: batch requests of the context's own too.
+    /// It shows what is stored then, whatever has written it: batch requests of the context's own too.
     ///
     /// With `mergeChanges` the row is read again and the edits stay on top of it. Without, the object becomes
     /// a fault and its edits are lost, on both sides of its relationships. A new object stays as it is.

@@ -22,7 +22,7 @@ import Synchronization
 
 /// A working copy of objects of a store.
 ///
-/// A context belongs to whoever made it: the main actor's ``PersistentContainer/viewContext``, a
+/// A context belongs to the isolation that made it: the main actor's ``PersistentContainer/viewContext``, a
 /// ``BackgroundContext``, or the closure of a background task.
 ///
 /// Objects keep their context alive, and the context keeps those alive that are changed. One that was made
@@ -106,7 +106,7 @@ public final class ManagedObjectContext {
     @exclusivity(unchecked) var retained: Set<ManagedObject>?
     /// Whether the delete rules are applied at the end of each run of edits; else only a save applies them.
     public var propagatesDeletesAtEndOfEvent = true
-    /// Values of the program's own, for whoever has the context. Nothing here looks at them.
+    /// Values of the program's own. Nothing here looks at them.
     public var userInfo: [String: Any] = [:]
 
     let store: any PersistentStore
@@ -299,7 +299,7 @@ public final class ManagedObjectContext {
         changedInOrder.filter { $0.isDeleted && !$0.isInserted }
     }
 
-    /// All objects of the context that somebody holds.
+    /// All objects of the context that are still referenced.
     public var registeredObjects: Set<ManagedObject> { Set(registry.objects) }
 
     /// Whether there is anything to save: new, changed or deleted objects, be it that a change changed

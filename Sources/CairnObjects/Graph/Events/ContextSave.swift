@@ -25,7 +25,7 @@ public struct ContextSave: Sendable, Hashable, Numbered {
     /// New objects, by their permanent ids.
     public let insertedObjectIDs: Set<ObjectID>
     /// Objects that were changed, those among them that took the values of a new object with the same unique key, and those
-    /// whose references were led elsewhere.
+    /// whose references were redirected.
     public let updatedObjectIDs: Set<ObjectID>
     /// Objects that were deleted.
     public let deletedObjectIDs: Set<ObjectID>

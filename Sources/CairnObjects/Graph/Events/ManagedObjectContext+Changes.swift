@@ -11,7 +11,7 @@ public struct ContextChange: Sendable, Hashable, Numbered {
     public internal(set) var number = 0
     /// New objects.
     public let insertedObjectIDs: Set<ObjectID>
-    /// Objects in which somebody has set a property, be it to the value that it had.
+    /// Objects in which a property was set, be it to the value that it had.
     public let updatedObjectIDs: Set<ObjectID>
     /// Objects that were deleted, be it that this is not saved yet; new ones that were dropped by a rollback; and objects that
     /// gave way to others when a save found two with one unique key.

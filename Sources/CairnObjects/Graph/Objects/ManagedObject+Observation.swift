@@ -154,13 +154,13 @@ extension ManagedObject {
 
 extension ManagedObjectContext {
     /// Whether objects of the context can be observed: whether code that reads them inside `withObservationTracking`, such
-    /// as a view, is told of the next change of what it has read.
+    /// as a view, hears of the next change of what it has read.
     ///
     /// ```swift
     /// withObservationTracking {
     ///     label.text = product.name
     /// } onChange: {
-    ///     // Called once, before the name changes, wherever that happens: draw anew soon.
+    ///     // Called once, before the name changes, wherever that happens: redraw soon.
     /// }
     /// ```
     ///
@@ -168,7 +168,7 @@ extension ManagedObjectContext {
     /// that are refreshed, rolled back, deleted, brought up to date by a save or a merge. Only what was read is told of, and
     /// only once; what is told may come to nothing.
     ///
-    /// A container's ``PersistentContainer/viewContext`` is observable, other contexts are not unless they are told to be:
+    /// A container's ``PersistentContainer/viewContext`` is observable, other contexts are not unless they are set to be:
     /// reading costs a little more then, some 20 ns a property, since whether somebody tracks has to be found out each time.
     /// Where it is false, reading and setting cost nothing more.
     public var isObservable: Bool {

@@ -190,7 +190,7 @@ open class ManagedObject {
         get { has(.inserted) }
         set { set(.inserted, newValue) }
     }
-    /// Whether somebody set a property since the last save, be it to the value it had.
+    /// Whether a property was set since the last save, be it to the value it had.
     public internal(set) final var isUpdated: Bool {
         get { has(.updated) }
         set { set(.updated, newValue) }
@@ -308,7 +308,7 @@ open class ManagedObject {
     open func awakeFromFetch() {}
 
     /// Called after the object got other values by something else than somebody's setting them: undo and redo, a rollback, a
-    /// refresh that kept its changes, a merge policy that ran in the context. What was computed from its values can be computed anew here,
+    /// refresh that kept its changes, a merge policy that ran in the context. What was computed from its values can be recomputed here,
     /// with ``setPrimitiveValue(_:forKey:)``. Call super.
     open func awakeFromSnapshotEvents(_ events: SnapshotEvents) {}
 

@@ -19,7 +19,7 @@ public import FoundationEssentials
 /// and the next save makes it part of the store, together with all else or not at all. The space is given back if the
 /// writer is let go before, if the value is set otherwise or rolled back, and after a crash.
 ///
-/// Whoever changes the object later, or merges it into another one, has the value that is stored in memory while it is compared or
+/// Code that changes the object later, or merges it into another one, has the value that is stored in memory while it is compared or
 /// copied; so has compaction of the store. A value that goes to another row than it was written for, as a policy or a redo may
 /// have it, is copied within the save.
 ///

@@ -44,7 +44,7 @@ public struct LightweightMigrationStage: MigrationStageConvertible {
     /// The models, as far as it knows them.
     let models: [ModelReference]
 
-    /// A stage through versions that are known by their checksums. Whoever carries it out has to know their models.
+    /// A stage through versions that are known by their checksums. The manager that carries it out has to know their models.
     public init(_ versionChecksums: [String], label: String = "lightweight") {
         self.versionChecksums = versionChecksums
         self.label = label
