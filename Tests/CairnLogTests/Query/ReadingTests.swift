@@ -66,6 +66,21 @@ struct ReadingTests {
         }
     }
 
+    @Test("Where nil comes last, values that come late are the first rows, however many have nil")
+    func lateValues() throws {
+        let shop = try ReadableStore()
+        _ = try shop.store.execute(
+            BatchInsertRequest(
+                entityName: "Thing",
+                objects: (0..<3100).map { $0 < 3090 ? ["place": $0] : ["place": $0, "small": $0] }))
+        var fetch = StoreFetch(entity: shop.thing.index)
+        fetch.sort = [SortKey("small", ascending: false)]
+        let snapshot = try shop.store.snapshot()
+        let whole = try snapshot.fetch(fetch).ids
+        fetch.limit = 5
+        #expect(try snapshot.fetch(fetch).ids == Array(whole.prefix(5)))
+    }
+
     @Test("Every row, filtered, sorted and cut, as a fetch gives it")
     func reading() throws {
         try Rounds.run("reading by columns", everyDay: 6, whole: 200) { random in

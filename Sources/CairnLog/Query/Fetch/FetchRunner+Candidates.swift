@@ -104,6 +104,7 @@ extension FetchRunner {
             for target in targets {
                 state.inverses[reference].sources(of: target, into: &sources)
             }
+            // Nobody needs an order: it is that in which rows mostly lie.
             if targets.count > 1 { NumberSort.sort(&sources) { $0 } }
             return sources
         }

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Groups counted in an index")
 struct IndexGroupsTests {
-    /// Items of seven kinds, with indexes over them.
+    /// Items of seven kinds, and one of none, with indexes over them.
     private static func store(_ indexes: [[String]]) throws -> LogStore {
         var item = EntityDescription(
             "Item",
@@ -30,7 +30,7 @@ struct IndexGroupsTests {
                 entityName: "Item",
                 objects: (0..<3000).map {
                     ["kind": "kind \($0 % 7)", "name": "name \($0)", "size": $0] as [String: Any]
-                }))
+                } + [["name": "none"]]))
         return store
     }
 
@@ -56,8 +56,9 @@ struct IndexGroupsTests {
         let store = try Self.store(indexes)
         let table = try store.snapshot().table(Self.kinds())
         #expect(table.plan == "groups of covering index kind (kind), in its order")
-        #expect(table.rows.count == 7)
-        #expect(table.rows.first == [.string("kind 0"), .integer(429)])
+        #expect(table.rows.count == 8)
+        #expect(table.rows.first == [.null, .integer(0)])
+        #expect(table.rows[1] == [.string("kind 0"), .integer(429)])
     }
 
     @Test("A question that is cancelled at any moment, and by one word, has no partial answer")
