@@ -15,7 +15,9 @@ struct CrowdedKeyTests {
     /// More than an index can hold of one key.
     private static let many = 27_000
 
-    private func open(_ plain: [[String]], _ rules: [UniquenessRule]) throws -> LogStore {
+    private func open(_ plain: [[String]], _ rules: [UniquenessRule], hashBits: Int = 32) throws
+        -> LogStore
+    {
         var file = EntityDescription(
             "File",
             attributes: [
@@ -26,13 +28,18 @@ struct CrowdedKeyTests {
         let folder = EntityDescription(
             "Folder", attributes: [.init("name", .string)],
             relationships: [.init("files", to: "File", toMany: true, inverse: "folder")])
+        var options = SampleStore.options(on: MemoryFileSystem())
+        options.sizes.hashBits = hashBits
         return try LogStore.open(
             at: "/store", schema: Schema(ManagedObjectModel(entities: [file, folder])),
-            options: SampleStore.options(on: MemoryFileSystem()))
+            options: options)
     }
 
     /// Saves new objects, which may refer to others.
-    private func insert(_ store: LogStore, _ entity: String, _ rows: [[String: Value]]) throws {
+    @discardableResult
+    private func insert(_ store: LogStore, _ entity: String, _ rows: [[String: Value]]) throws
+        -> SaveOutcome
+    {
         let entity = try #require(store.schema.entity(named: entity))
         var request = SaveRequest()
         for (number, row) in rows.enumerated() {
@@ -45,7 +52,7 @@ struct CrowdedKeyTests {
                     entity: entity.index, values: entity.columns.map { row[$0.name] ?? .null },
                     assigned: ColumnSet(entity.columns.indices)))
         }
-        _ = try store.save(request)
+        return try store.save(request)
     }
 
     /// The batch is refused, and the store is what it was.
@@ -57,6 +64,25 @@ struct CrowdedKeyTests {
         #expect(error?.code == .constraintConflict, "\(String(describing: error))")
         #expect(try store.statistics().entities.map(\.objects) == before)
         #expect(try store.check().findings.isEmpty)
+        try store.close()
+    }
+
+    @Test("New objects whose keys share a hash conflict only where they share a key")
+    func sharedHashes() throws {
+        let store = try open([["code"]], [], hashBits: 1)
+        func insert(_ codes: [Int64]) throws -> SaveOutcome {
+            try self.insert(store, "File", codes.map { ["code": .integer($0)] })
+        }
+        // Of three keys two share one of the two hashes at least.
+        guard case .conflicts(let conflicts) = try insert([1, 2, 3, 1, 2, 3]) else {
+            Issue.record("the keys are there twice")
+            return
+        }
+        #expect(conflicts.count == 3)
+        guard case .saved = try insert([1, 2, 3]) else {
+            Issue.record("the keys are different ones")
+            return
+        }
         try store.close()
     }
 
