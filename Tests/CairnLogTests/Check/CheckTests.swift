@@ -82,6 +82,29 @@ struct CheckTests {
         #expect(report.findings.isEmpty, "\(report.findings)")
     }
 
+    @Test("A large value that none but dead rows lead to may be gone")
+    func deadValues() throws {
+        let disk = MemoryFileSystem()
+        let store = try CompactionTests.open(disk)
+        try CompactionTests.update(store, 0..<10, 0)
+        try SampleStore.largeValue(store)
+        let victim = store.engine.registry.published().segments.current.number
+        try store.engine.rollSegment()
+        // The row is written anew, and its value stays where it is, until it gets another one.
+        try ConstraintSample.insert(store, "Airport", [["code": "A20", "elevation": 7]])
+        try CompactionTests.update(store, 20..<21, 1)
+        let run = try CompactionRun(store.engine, victims: [victim])
+        while case .moved = try run.step() {}
+        run.end()
+        #expect(store.engine.registry.published().segments[victim] == nil)
+        store.engine.sweepRetired()
+        try store.close()
+        var options = CompactionTests.options(on: disk)
+        options.isReadOnly = true
+        let report = try LogStore.check(at: "/store", depth: .all, options: options)
+        #expect(report.findings.isEmpty, "\(report.findings)")
+    }
+
     @Test("Beside a writer it ends at the mark")
     func besideWriter() throws {
         try withTemporaryDirectory { folder in

@@ -114,5 +114,8 @@ struct CompactionChoiceTests {
         #expect(allowance.bytes == 120)
         allowance.spend(500)
         #expect(allowance.bytes == 0)
+        allowance.release(60)
+        allowance.add(logEnd: 1600, dead: 80)
+        #expect(allowance.bytes == 60, "what has died since others were given back")
     }
 }

@@ -198,6 +198,40 @@ struct CompactionTests {
         #expect(try Self.text(try DiskImage(of: disk)).text == text)
     }
 
+    @Test("What is written anew while its copy waits stays, also at the same slot; so do metadata")
+    func writtenMeanwhile() throws {
+        let disk = MemoryFileSystem()
+        let store = try Self.open(disk)
+        try store.setMetadata(["turn": .integer(1)])
+        try store.writeMetadata()
+        for part in 0..<2 { try Self.update(store, part * 60..<(part + 1) * 60, 0) }
+        try store.engine.rollSegment()
+        try Self.update(store, 200..<201, 0)
+        let state = store.engine.registry.published()
+        let run = try CompactionRun(
+            store.engine,
+            victims: Set(state.segments.mains.map(\.number))
+                .subtracting([state.segments.current.number]))
+        try store.setMetadata(["turn": .integer(2)])
+        try store.writeMetadata()
+        var text = ""
+        while case .moved(let bytes) = try run.step() {
+            guard bytes > 0, text.isEmpty else { continue }
+            // A block is full, and the rest of the second one is copied: its rows get a block like it.
+            try Self.update(store, 60..<120, 1)
+            text = try SampleStore.text(store)
+        }
+        run.end()
+        func check(_ store: LogStore) throws {
+            #expect(try SampleStore.text(store) == text)
+            #expect(try store.metadata()["turn"] == .integer(2))
+            #expect(try store.check().findings.isEmpty)
+            try store.close()
+        }
+        try check(store)
+        try check(Self.open(disk))
+    }
+
     @Test("A snapshot stays readable over a compaction, and keeps the files of its segments (ST3)")
     func snapshots() throws {
         let disk = MemoryFileSystem()
