@@ -149,6 +149,28 @@ struct InterruptedBackupTests {
         }
     }
 
+    @Test("What one of a later state has left behind the end of a segment is cut off")
+    func laterState() throws {
+        let store = try Self.source(.few)
+        let disk = MemoryFileSystem()
+        _ = try store.backup(to: "/store", on: disk)
+        let name = try #require(try DiskImage(of: disk).segments.last)
+        try Self.make(.few, on: store)
+        let (pin, text) = (store.engine.registry.pin(), try SampleStore.text(store))
+        try Self.make(.few, on: store)
+        let faulty = FaultInjectingFileSystem(over: disk)
+        faulty.fail(.synchronize, of: name, with: .noSpace)
+        #expect(throws: StoreError.self) { try store.backup(to: "/store", on: faulty) }
+        let end = Int(pin.state.end.offset)
+        #expect(try #require(DiskImage(of: disk).files[name]).count > end)
+        _ = try StoreBackup(
+            engine: store.engine, state: pin.state, folder: "/store", fileSystem: disk
+        ).run()
+        #expect(try #require(DiskImage(of: disk).files[name]).count == end)
+        #expect(try BackupTests.text(disk) == text)
+        try store.close()
+    }
+
     @Test("A call fails: the error is told, and the backup that was there stays")
     func callFails() throws {
         let store = try Self.source(.manySegments)

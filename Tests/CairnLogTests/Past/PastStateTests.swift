@@ -280,6 +280,25 @@ struct PastStateTests {
         try store.close()
     }
 
+    @Test("A state of another model is not read, even where the settings say that it is kept")
+    func otherModel() throws {
+        let disk = MemoryFileSystem()
+        let store = try Self.open(disk)
+        try SampleStore.firstObjects(store)
+        let last = try store.snapshot().commit
+        try store.close()
+        var options = CompactionTests.options(on: disk)
+        options.pastStates = .all
+        var model = SampleStore.model
+        model.entities[2].attributes.append(.init("code", .string))
+        _ = try LogStore.migrate(at: "/store", to: Schema(model), options: options)
+        let migrated = try LogStore.open(at: "/store", schema: Schema(model), options: options)
+        #expect(Self.code { _ = try migrated.snapshot(at: last) } == .pastStateUnavailable)
+        try Self.lie(migrated, AsOfSettings(horizon: 1))
+        #expect(Self.code { _ = try migrated.snapshot(at: last) } == .incompatibleModel)
+        try migrated.close()
+    }
+
     /// Has a store say something else of its past states.
     static func lie(_ store: LogStore, _ settings: AsOfSettings) throws {
         _ = try store.engine.commit(author: nil, contextName: nil, isSilent: true) {
