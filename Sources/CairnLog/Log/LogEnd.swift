@@ -1,5 +1,5 @@
 /// A position between two frames of the log.
-package struct LogEnd: Sendable, Equatable {
+package struct LogEnd: BitwiseCopyable, Sendable, Equatable {
     /// The segment's number.
     package var segment: UInt32
     /// The byte position in the segment.

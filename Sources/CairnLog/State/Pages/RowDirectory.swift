@@ -1,7 +1,7 @@
 // Object number → where the row is.
 
 /// Where a row is, in 64 bits: block handle 32 | slot 10 | row version 22. Zero: there is no row.
-package struct DirectoryCell: Equatable, Sendable {
+package struct DirectoryCell: BitwiseCopyable, Equatable, Sendable {
     let bits: UInt64
 
     package static let empty = DirectoryCell(bits: 0)
