@@ -82,6 +82,46 @@ struct ConflictRulesTests {
         }
     }
 
+    @Test("own arrivals keep the order that they were placed in, behind a stored order that wins")
+    func arrivals() {
+        for policy in Self.all {
+            let yields = policy == .mergeByPropertyStoreTrump || policy == .rollback
+            #expect(
+                Rules.mergedOrder(
+                    members: ["q", "a", "b", "p"], base: ["a", "b"], now: ["b", "a", "p", "q"],
+                    arrivals: 2, policy)
+                    == (yields ? ["b", "a", "q", "p"] : ["q", "a", "b", "p"]))
+        }
+    }
+
+    @Test("what an object leads to would be lost where its new entity has no such relationship")
+    func lostReferences() throws {
+        var dog = EntityDescription(
+            "Dog", relationships: [RelationshipDescription("kennel", to: "Kennel")])
+        dog.superentityName = "Animal"
+        var cat = EntityDescription("Cat")
+        cat.superentityName = "Animal"
+        let schema = try Schema(
+            ManagedObjectModel(entities: [
+                EntityDescription("Animal", attributes: [.init("name", .string)]), dog, cat,
+                EntityDescription("Kennel", attributes: [.init("name", .string)]),
+            ]))
+        let (one, other) = (
+            try #require(schema.entity(named: "Dog")), try #require(schema.entity(named: "Cat"))
+        )
+        let column = try #require(one.columnIndex(named: "kennel"))
+        // It was set from the other side, so it is none of those that were assigned.
+        for assigned in [nil, ColumnSet()] as [ColumnSet?] {
+            for value in [Value.null, .objectID(Self.target)] {
+                var values = one.columns.map { _ in Value.null }
+                values[column] = value
+                #expect(
+                    Rules.lostColumn(of: one, values: values, assigned: assigned, in: other, schema)
+                        == (value == .null ? nil : column))
+            }
+        }
+    }
+
     // MARK: (b) Semantics 2.4
 
     @Test(
