@@ -184,9 +184,9 @@ struct OrderStorageTests {
         _ = try sample.reorder(folder, order, from: before)
         var update = BatchInsertRequest(
             entityName: "Airport",
-            objects: (0..<6).map { ["code": "A\($0)", "name": "new \($0)"] })
+            objects: (0..<12).map { ["code": "A\($0 % 6)", "name": "new \($0)"] })
         update.mergePolicy = .mergeByPropertyObjectTrump
-        #expect(try store.execute(update).updatedCount == 6)
+        #expect(try store.execute(update).updatedCount == 12, "each of them twice")
         #expect(try sample.members(folder) == order)
         #expect(
             try store.execute(

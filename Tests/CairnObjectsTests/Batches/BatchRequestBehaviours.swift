@@ -540,6 +540,39 @@ struct BatchRequestBehaviours {
     }
 
     @Test(
+        "Deny holds in a batch of few and of many, and not among those that go together",
+        arguments: Backend.allCases)
+    func denials(_ backend: Backend) throws {
+        let item = EntityDescription(
+            "Item", attributes: [.init("name", .string)],
+            relationships: [.init("box", to: "Box", inverse: "items", deleteRule: .deny)])
+        let box = EntityDescription(
+            "Box", attributes: [.init("name", .string)],
+            relationships: [
+                .init("items", to: "Item", toMany: true, inverse: "box"),
+                .init("outer", to: "Box", inverse: "inner"),
+                .init("inner", to: "Box", toMany: true, inverse: "outer", deleteRule: .deny),
+            ])
+        let stack = try Stack(ManagedObjectModel(entities: [item, box]), backend)
+        let ids = try stack.store { context in
+            let boxes = (0..<3).map { context.make("Box", ["name": "\($0)"]) }
+            boxes[1]["outer"] = boxes[0]
+            return boxes + (0..<16).map { _ in context.make("Item", ["box": boxes[2]]) }
+        }
+        func refusal(_ range: Range<Int>) -> StoreError.Code? {
+            storeError {
+                _ = try stack.store.execute(BatchDeleteRequest(objectIDs: Array(ids[range])))
+            }?.code
+        }
+        #expect(refusal(0..<1) == .deleteDenied)
+        #expect(refusal(0..<2) == nil)
+        #expect(refusal(3..<4) == .deleteDenied)
+        #expect(refusal(3..<19) == .deleteDenied)
+        #expect(try stack.context().count("Item") == 16)
+        #expect(try stack.context().count("Box") == 1)
+    }
+
+    @Test(
         "Limit and order of a batch delete choose what goes, and descendants go as asked",
         arguments: Backend.allCases)
     func limitedDeletion(_ backend: Backend) throws {

@@ -133,6 +133,11 @@ struct BatchUpdateTests {
             result.objectIDs.map { context.object(with: $0).string("serialCode") }
                 == ["8", "7", "6"])
         #expect(try values(stack, "note", String.self).compactMap(\.self).count == 3)
+        // An offset alone leaves out the first ones.
+        let rest = try stack.store.execute(
+            update("Product", ["name": "rest"]) { $0.fetchOffset = 4 })
+        #expect(rest.updatedCount == 6)
+        #expect(try values(stack, "name", String.self).filter { $0 == "rest" }.count == 6)
     }
 
     @Test(
