@@ -171,8 +171,6 @@ private struct ChangeMerge {
                     if let changes = byEntity[entity],
                         changes.updated.contains(object.reference)
                             || changes.deleted.contains(object.reference)
-                            || isAway(object)
-                                && changes.inserted.contains(object.reference)
                     {
                         take(object)
                         break
@@ -188,7 +186,17 @@ private struct ChangeMerge {
             }
         }
         for entity in changes {
-            guard isWatched || entity.inserted.count <= Self.fewChanges else { continue }
+            guard isWatched || entity.inserted.count <= Self.fewChanges else {
+                // Of so many only those matter that were found to be no more.
+                for object in context.registry.objects
+                where !object.hasTemporaryID && isAway(object)
+                    && object.entity.family.contains(entity.entity)
+                    && entity.inserted.contains(object.reference)
+                {
+                    take(object)
+                }
+                continue
+            }
             for number in entity.inserted {
                 addNew(context.identity.id(number, entity: entity.entity))
             }

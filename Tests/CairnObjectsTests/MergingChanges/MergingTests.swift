@@ -276,6 +276,43 @@ struct MergingTests {
         #expect(error?.code == .objectNotFound)
     }
 
+    @Test("What others have stored again among very many new ones is there again")
+    func againAmongMany() throws {
+        let stack = try Stack(Models.shop, .log)
+        let ids = try stack.products(1)
+        let (mine, other, slow) = (stack.context(), stack.context(), stack.context(.overwrite))
+        mine.automaticallyMergesChangesFromParent = true
+        let product = mine.object(with: ids[0])
+        #expect(product.string("name") == "0")
+        slow.object(with: ids[0])["name"] = "again"
+        other.delete(other.object(with: ids[0]))
+        try other.save()
+        mine.processPendingChanges()
+        #expect(product.isDeleted)
+        for _ in 0..<1100 { slow.make("Product") }
+        try slow.save()
+        mine.processPendingChanges()
+        #expect(!product.isDeleted && product.string("name") == "again")
+    }
+
+    @Test("Who was deleted elsewhere before a save made it a member is none once that is merged")
+    func savedGoneMember() throws {
+        let stack = try Stack(Models.people, .log)
+        let ids = try stack.store { context in
+            ["a", "b"].map { context.make("Person", ["name": $0]) }
+        }
+        let (mine, other) = (stack.context(), stack.context())
+        mine.automaticallyMergesChangesFromParent = true
+        let people = ids.map { mine.object(with: $0) }
+        #expect(people[1].string("name") == "b")
+        people[0]["heroes"] = Set([people[1]])
+        other.delete(other.object(with: ids[1]))
+        try other.save()
+        try mine.save()
+        mine.processPendingChanges()
+        #expect(people[1].isDeleted && people[0].members("heroes").isEmpty)
+    }
+
     @Test(
         "What edits of an object lead to that others have deleted and stored again leads back to it",
         arguments: Backend.allCases)
