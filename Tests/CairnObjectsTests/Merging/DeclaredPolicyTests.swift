@@ -185,9 +185,11 @@ struct DeclaredPolicyTests {
             let ids = try stack.products(2)
             // A save that deletes is not the store's to merge.
             let (context, deleting) = (stack.context(policy), stack.context(policy))
-            context.object(with: ids[0])["name"] = "changed"
-            let deleted = deleting.object(with: ids[1])
-            _ = deleted["name"]
+            let (changed, deleted) = (
+                context.object(with: ids[0]), deleting.object(with: ids[1])
+            )
+            #expect(changed.string("name") == "0" && deleted.string("name") == "1")
+            changed["name"] = "changed"
             deleting.delete(deleted)
             let other = stack.context()
             other.delete(other.object(with: ids[0]))

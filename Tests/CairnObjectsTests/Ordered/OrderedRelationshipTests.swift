@@ -174,6 +174,8 @@ struct OrderedRelationshipTests {
         list.sort { $0.string("name") ?? "" < $1.string("name") ?? "" }
         #expect(list.firstIndex(of: i[5]) == 2 && list.count == 3 && list[1] === i[4])
         try expect(folder, "items", "aef", stack)
+        list[2] = i[0]
+        try expect(folder, "items", "ea", stack)
         #expect(list.remove(i[4]) && !list.remove(i[4]))
         list.removeAll()
         #expect(list.isEmpty && folder.hasPersistentChangedValues)
@@ -210,6 +212,23 @@ struct OrderedRelationshipTests {
         context.refresh(folder, mergeChanges: true)
         #expect(folder.hasPersistentChangedValues)
         try expect(folder, "items", "bdce", stack)
+    }
+
+    @Test(
+        "Several members that came at once stand as they did once that is done again",
+        arguments: Backend.allCases)
+    func redone(_ backend: Backend) throws {
+        let (_, context, i) = try items(backend, "abcdef")
+        let folder = context.make("Folder")
+        try context.save()
+        context.undoHistory = UndoHistory()
+        // It is the first that has changed, and so the first that changes again.
+        folder["name"] = "folder"
+        folder["items"] = [i[5], i[3], i[1], i[0], i[2], i[4]]
+        context.undo()
+        #expect(folder.names("items").isEmpty)
+        context.redo()
+        #expect(folder.names("items").joined() == "fdbace")
     }
 
     @Test("A failed save keeps the order that is wanted", arguments: Backend.allCases)

@@ -41,6 +41,22 @@ struct RarelyTakenWaysTests {
     }
 
     @Test(
+        "Who was taken out before the list was read is a change of the list",
+        arguments: Backend.allCases)
+    func takenOut(_ backend: Backend) throws {
+        let stack = try Stack(Models.shop, backend)
+        let ids = try stack.store { context in
+            let shop = context.make("Shop", ["name": "s"])
+            return [shop, context.make("Product", ["serialCode": "1", "shop": shop])]
+        }
+        let context = stack.context()
+        let (shop, product) = (context.object(with: ids[0]), context.object(with: ids[1]))
+        product["shop"] = nil
+        #expect(shop.members("products").isEmpty)
+        #expect(shop.changedValues().keys.sorted() == ["products"])
+    }
+
+    @Test(
         "A list that left out a member for where it was moved has it again after a rollback",
         arguments: Backend.allCases)
     func movedMember(_ backend: Backend) throws {

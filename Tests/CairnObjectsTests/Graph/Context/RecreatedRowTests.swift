@@ -37,4 +37,32 @@ struct RecreatedRowTests {
         try late.save()
         #expect(stack.context().object(with: ids[0]).string("note") == "mine")
     }
+
+    @Test(
+        "One whose key another one has by now gives that only what was edited",
+        arguments: Backend.allCases)
+    func takenKey(_ backend: Backend) throws {
+        for policy in [
+            MergePolicy(merge: .mergeByPropertyObjectTrump),
+            PlainSubclass(merge: .mergeByPropertyObjectTrump),
+        ] {
+            let stack = try Stack(Models.shop, backend)
+            let ids = try stack.store {
+                [$0.make("Product", ["serialCode": "a", "name": "old", "note": "old"])]
+            }
+            let context = stack.context(policy)
+            let product = context.object(with: ids[0])
+            #expect(product.string("note") == "old")
+            product["name"] = "mine"
+            let other = stack.context()
+            other.delete(other.object(with: ids[0]))
+            try other.save()
+            other.make("Product", ["serialCode": "a", "name": "new", "note": "new"])
+            try other.save()
+            try context.save()
+            let products = try stack.context().all("Product")
+            #expect(products.map { $0.string("name") } == ["mine"])
+            #expect(products.map { $0.string("note") } == ["new"])
+        }
+    }
 }
