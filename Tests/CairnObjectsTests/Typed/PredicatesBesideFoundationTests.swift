@@ -29,6 +29,8 @@ final class Letter: ManagedObject {
     var number: Int = 0
     var title: String?
     var to: Correspondent?
+    /// It begins as the relationship is called.
+    var topic: String?
 }
 
 @Suite("Predicates beside Foundation")
@@ -63,6 +65,7 @@ struct PredicatesBesideFoundationTests {
             if number(0..<3) > 0 { letter.title = names[number(0..<names.count)] }
             // Somebody gets none.
             if number(0..<3) > 0 { letter.to = people[number(0..<6)] }
+            letter.topic = number(0..<2) == 0 ? "a" : "b"
         }
     }
 
@@ -129,6 +132,9 @@ struct PredicatesBesideFoundationTests {
             }
         },
         { _, s in #Predicate { ($0.to?.name ?? s) == ($0.title ?? "a") } },
+        { _, s in
+            #Predicate { letter in letter.to.flatMap { to in letter.topic } == s }
+        },
         { _, s in #Predicate { s.isEmpty || $0.title?.contains(s) == true } },
         { _, s in #Predicate { ($0.title ?? s).contains(/ab?$/) } },
     ]
