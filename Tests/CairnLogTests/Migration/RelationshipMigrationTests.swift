@@ -175,6 +175,36 @@ struct RelationshipMigrationTests {
         _ = try store.check(before, oneWay)
     }
 
+    @Test("Who is led to by two relationships that become one is led to once")
+    func joined() throws {
+        func many(_ name: String, was: String? = nil) -> RelationshipDescription {
+            var relationship = Self.relationship(name, to: "Tag", many: true, inverse: nil)
+            relationship.renamingIdentifier = was
+            return relationship
+        }
+        func model(_ recipes: RelationshipDescription, _ cakes: [RelationshipDescription])
+            -> ManagedObjectModel
+        {
+            Store.model(
+                Store.entity("Recipe", [.init("n", .integer32)], [recipes]),
+                Store.entity("Cake", under: "Recipe", [.init("layers", .integer32)], cakes),
+                Store.entity("Tag", [.init("n", .integer32)]))
+        }
+        let store = Store()
+        // By its name the one of cakes is what that of all becomes, which says so itself.
+        try store.with(model(many("labels", was: "tags"), [many("tags")])) { log in
+            var request = BatchInsertRequest(entityName: "Tag", objects: [["n": 0]])
+            request.resultType = .objectIDs
+            let tags = try log.execute(request).objectIDs
+            _ = try log.execute(
+                BatchInsertRequest(
+                    entityName: "Cake", objects: [["n": 0, "labels": tags, "tags": tags]]))
+        }
+        let new = model(many("tags"), [])
+        try store.migrate(to: new)
+        #expect(Self.links(try store.check(nil, new), "Cake", "tags") == [1: [1]])
+    }
+
     @Test("A hierarchy falls apart: objects keep their numbers, large values and references")
     func split() throws {
         func model(_ isOne: Bool) -> ManagedObjectModel {
