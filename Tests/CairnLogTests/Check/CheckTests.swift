@@ -334,7 +334,7 @@ struct CheckTests {
         let disk = try SampleStore.history(steps: 7).closed.disk()
         let store = try LogStore.open(at: "/store", options: SampleStore.options(on: disk))
         defer { try? store.close() }
-        let pin = try store.engine.registry.pin()
+        let pin = store.engine.registry.pin()
         var state = pin.state
         var pages = PageTransaction(epoch: state.commit + 1, pool: store.engine.pool)
         do { try change(&state, &pages) } catch {
@@ -399,7 +399,7 @@ struct CheckTests {
         let sound = try Self.check(try DiskImage(of: disk))
         #expect(sound.findings.isEmpty && sound.checkpoints == 1, "\(sound.findings)")
         // The same commit with other rows: a state that was changed before it was written.
-        let pin = try store.engine.registry.pin()
+        let pin = store.engine.registry.pin()
         var state = pin.state
         var pages = PageTransaction(epoch: state.commit + 1, pool: store.engine.pool)
         state.directories[0].set(20, .empty, in: &pages)

@@ -75,7 +75,7 @@ struct FetchIndexTests {
 
     /// What a fetch index says against what sorting and filtering rows say.
     static func problems(_ store: LogStore, _ random: inout RandomSource) throws -> [String] {
-        let pin = try store.engine.registry.pin()
+        let pin = store.engine.registry.pin()
         return try withExtendedLifetime(pin) { try problems(pin.state, store, &random) }
     }
 
@@ -410,7 +410,7 @@ extension FetchIndexTests {
             shop.store = try LogStore.open(
                 at: "/store", schema: Self.schema(declared), options: shop.options)
             #expect(shop.store.recovery.checkpoint != nil)
-            let pin = try shop.store.engine.registry.pin()
+            let pin = shop.store.engine.registry.pin()
             let unread = pin.state.fetchIndexes.filter { content in
                 let index = content.ordered
                 return index.height > 0
@@ -457,7 +457,7 @@ extension FetchIndexTests {
             options.sizes.hashBits = options.sizes.hashBits == 1 ? 32 : 1
             store = try LogStore.open(at: "/store", schema: schema, options: options)
             #expect(store.recovery.checkpoint != nil)
-            #expect(try store.engine.registry.pin().state.hashSeed == 1)
+            #expect(store.engine.registry.pin().state.hashSeed == 1)
             Self.expect(try Self.problems(store, &random), "\(expression), reopened")
             #expect(try store.check().findings.isEmpty, "\(expression), reopened")
         }
@@ -526,7 +526,7 @@ extension FetchIndexTests {
                 try shop.step(&random)
                 let place: Comment = "step \(step), seed \(random.seed)"
                 if step % 3 == 0 { Self.expect(try Self.problems(shop.store, &random), place) }
-                if random.oneIn(10) { pins.append(try shop.store.engine.registry.pin()) }
+                if random.oneIn(10) { pins.append(shop.store.engine.registry.pin()) }
                 for pin in pins where random.oneIn(8) {
                     Self.expect(try Self.problems(pin.state, shop.store, &random), place)
                 }
@@ -543,7 +543,7 @@ extension FetchIndexTests {
                     let expected = try Self.schema(shop.declared).entities.reduce(0) {
                         $0 + $1.description.indexes.count
                     }
-                    let pin = try shop.store.engine.registry.pin()
+                    let pin = shop.store.engine.registry.pin()
                     // Three of them are left out.
                     #expect(
                         pin.state.fetchIndexes.count == (expected > 3 ? expected - 3 : expected),
