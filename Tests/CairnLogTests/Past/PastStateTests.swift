@@ -2,6 +2,7 @@
 
 import CairnFileSystem
 import CairnFormat
+import CairnMigration
 import CairnModel
 import CairnStore
 import CairnTestSupport
