@@ -7,7 +7,7 @@ struct SingleRowTests {
     @Test("The short way writes the bytes that the way of many rows writes")
     func sameBytes() throws {
         var random = RandomSource()
-        for _ in 0..<2000 {
+        for _ in 0..<Campaign.count(250, whole: 20_000) {
             var block = TestBlock(random.columns(rows: 1), rows: 1)
             block.isMoved = random.oneIn(2)
             block.schemaVersion = UInt32.random(in: 0 ... .max, using: &random)
