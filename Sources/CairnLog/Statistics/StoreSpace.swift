@@ -89,6 +89,7 @@ extension LogStore {
     public func space(progress: ((String, Int) -> Void)? = nil) throws(StoreError) -> StoreSpace {
         try checkOpen()
         let pin = engine.registry.pin()
+        defer { withExtendedLifetime(pin) {} }
         return try engine.reader.withWholeState { () throws(StoreError) in
             let state = pin.state
             var entities: [StoreSpace.Entity] = []
