@@ -398,11 +398,6 @@ package struct CommitBuilder: ~Copyable {
         for entity in others { try mergeSmallBlocks(of: entity) }
     }
 
-    /// Gives an opened block back that got no rows.
-    mutating func discardBlock(_ handle: BlockHandle) {
-        state.blocks.remove(handle, in: &pages)
-    }
-
     // MARK: Finishing
 
     /// Appends deaths and the commit frame. What is large is written; the rest is for the queue.

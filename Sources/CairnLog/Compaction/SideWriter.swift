@@ -100,9 +100,6 @@ struct SideWriter: ~Copyable {
     /// Blocks that wait to be adopted.
     var waitingBlocks: Int { blocks.count }
 
-    /// The bytes of the segment.
-    var bytes: UInt64 { log.end.offset }
-
     /// The segment's number.
     var number: UInt32 { segment.number }
 

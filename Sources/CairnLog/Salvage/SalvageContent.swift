@@ -252,11 +252,6 @@ struct SalvageContent: ~Copyable {
                 reason: reason))
     }
 
-    /// Drops a row that was to be kept.
-    mutating func drop(_ number: UInt32, tree: Int) {
-        directories[tree].set(number, .empty, in: &pages)
-    }
-
     mutating func noteKept(_ block: SalvagedBlock, _ entity: Int) {
         report.entities[entity].kept += 1
         if let index = report.segments.firstIndex(where: { $0.number == block.place.segment }) {

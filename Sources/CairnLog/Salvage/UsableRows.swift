@@ -74,7 +74,4 @@ struct UsableRows {
     func isLost(_ column: Int, _ slot: Int) -> Bool {
         lostColumns.contains(column) || lostValues[slot]?.contains(column) == true
     }
-
-    /// Whether everything can be read.
-    var isWhole: Bool { lostColumns.isEmpty && lostValues.isEmpty }
 }

@@ -99,12 +99,6 @@ final class StoredObjects {
             self, number: number, cell: cell, entity: catalog.description(of: entity), block: block)
     }
 
-    /// The object of a row that a fetch has found.
-    func object(_ hit: RowHit) -> StoredObject {
-        StoredObject(
-            self, number: hit.number, cell: hit.cell, entity: catalog.description(of: hit.entity))
-    }
-
     // MARK: Blocks
 
     /// The block of a handle.

@@ -126,9 +126,6 @@ struct IndexRangeKeys: ~Copyable {
         let lower = isBehind ? index.count : index.rank(low.bytes)
         return lower..<max(lower, isOpen ? index.count : index.rank(high.bytes))
     }
-
-    /// What it begins with.
-    var lower: [UInt8] { Array(low.bytes) }
 }
 
 extension Catalog.IndexPart.Kind {

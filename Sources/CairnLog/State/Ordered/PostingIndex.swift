@@ -160,11 +160,6 @@ struct PostingIndex: Sendable {
         return true
     }
 
-    /// Says that there will be about so many keys.
-    mutating func reserve(keys: Int, in pages: inout PageTransaction) {
-        table.reserve(keys, in: &pages)
-    }
-
     /// Gives all pages back.
     mutating func removeAll(in pages: inout PageTransaction) {
         table.removeAll(in: &pages)
