@@ -246,6 +246,12 @@ extension LogStore: ColumnStore {
 }
 
 extension LogStore: KeyedStore {
+    /// The row of an object now.
+    package func row(_ reference: UInt64, entity: Int) throws(StoreError) -> StreamedRow? {
+        try checkOpen()
+        return try engine.row(reference, entity: entity)
+    }
+
     /// The row that has a key now.
     package func find(
         _ comparison: PredicateNode.Comparison, entity: Int, includesSubentities: Bool

@@ -1,10 +1,18 @@
-// The commonest questions to a store, asked without a snapshot: which object has a key now, and where does a relationship
-// of one object lead?
+// The commonest questions to a store, asked without a snapshot: what is the row of an object now, which object has a key, and
+// where does a relationship of one object lead?
 
 package import CairnModel
 
-/// A store that finds one object by a key, or the members of a relationship, at once.
+/// A store that finds one object by its number or by a key, or the members of a relationship, at once.
 package protocol KeyedStore: PersistentStore {
+    /// The row of an object, in the newest state that is published; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - reference: the number of the object.
+    ///   - entity: an entity of its hierarchy; that of the row may be another one.
+    /// - Throws: As `rows`.
+    func row(_ reference: UInt64, entity: Int) throws(StoreError) -> StreamedRow?
+
     /// The row whose property equals a value, in the newest state that is published.
     ///
     /// - Parameter comparison: an equality of a property that is unique by itself, with one value of its type.

@@ -26,10 +26,9 @@ enum KeyFetch {
         let id = reader.identity.id(UInt64(hit.number), entity: hit.entity)
         result.ids = [id]
         if request.includesRows {
+            let row = try reader.row(hit, block, pinned.state.catalog)
             result.rows = [
-                Row(
-                    id: id, entity: hit.entity, version: hit.cell.version,
-                    cells: try cells(hit, block, reader, pinned.state.catalog))
+                Row(id: id, entity: row.entity, version: row.version, cells: row.cells)
             ]
         }
         return result
@@ -45,10 +44,7 @@ enum KeyFetch {
                 comparison, entity, includesSubentities, readsRow: true, reader, pinned)
         else { return nil }
         guard let (hit, block) = found.row else { return .nothing }
-        return .row(
-            StreamedRow(
-                entity: hit.entity, reference: UInt64(hit.number), version: hit.cell.version,
-                cells: try cells(hit, block, reader, pinned.state.catalog)))
+        return .row(try reader.row(hit, block, pinned.state.catalog))
     }
 
     private struct Found {
@@ -88,13 +84,5 @@ enum KeyFetch {
             return (block, entity)
         }
         return Found(row: found, plan: catalog.uniques[index.unique].plan)
-    }
-
-    private static func cells(
-        _ hit: RowHit, _ block: CachedBlock, _ reader: StoreReader, _ catalog: Catalog
-    ) throws(StoreError) -> RowCells {
-        let rowReader = RowReader(catalog: catalog, identity: reader.identity, entity: hit.entity)
-        var builder = RowCellsBuilder(columns: catalog.entities[hit.entity].columns.count)
-        return try rowReader.cells(block, hit.cell.slot, &builder)
     }
 }

@@ -217,10 +217,22 @@ extension ManagedObjectContext {
         try source().rows(ids)
     }
 
+    /// The row of an object; nil if there is none. Where the newest state is read, a store that finds one row at once is asked
+    /// for it without a snapshot.
+    ///
+    /// - Parameter entity: an entity of the id's hierarchy.
+    func read(_ id: ObjectID, _ entity: SchemaEntity) throws(StoreError) -> Row? {
+        guard let keyedSource, identity.owns(id, entity: entity.index) else {
+            return try read([id])[0]
+        }
+        guard let row = try keyedSource.row(id.reference, entity: entity.index) else { return nil }
+        return Row(id: id, entity: row.entity, version: row.version, cells: row.cells)
+    }
+
     /// The row of a fault.
     private func row(of id: ObjectID, _ entity: SchemaEntity) throws(StoreError) -> Row? {
         if board.wants([.faultMisses, .advice]) { return try watchedRow(id, entity) }
-        return try read([id])[0]
+        return try read(id, entity)
     }
 
     /// Reads the values of all faults among some objects, many with one question to the store, where each of them would ask

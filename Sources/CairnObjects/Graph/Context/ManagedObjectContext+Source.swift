@@ -22,7 +22,7 @@ extension ManagedObjectContext {
         return try otherSource()
     }
 
-    /// The store, if it finds objects by their keys at once and its newest state is what is read.
+    /// The store, if it finds objects by their numbers and keys at once and its newest state is what is read.
     @inline(__always) var keyedSource: (any KeyedStore)? { generation == nil ? keyedStore : nil }
 
     @inline(never)

@@ -114,7 +114,7 @@ public final class ManagedObjectContext {
     let operations: any ContextOperations
     /// The store, if it takes new objects as columns.
     let columnStore: (any ColumnStore)?
-    /// The store, if it finds objects by their keys at once.
+    /// The store, if it finds objects by their numbers and keys at once.
     let keyedStore: (any KeyedStore)?
     /// The store, if it is a coordinator of several.
     let coordinator: PersistentStoreCoordinator?

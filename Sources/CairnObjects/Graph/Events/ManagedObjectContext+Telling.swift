@@ -37,7 +37,7 @@ extension ManagedObjectContext {
     func watchedRow(_ id: ObjectID, _ entity: SchemaEntity) throws(StoreError) -> Row? {
         let start = Self.now()
         do throws(StoreError) {
-            let row = try read([id])[0]
+            let row = try read(id, entity)
             tellOfFault(
                 row.map { schema.entities[$0.entity] } ?? entity, id, row == nil ? 0 : 1, start)
             return row
