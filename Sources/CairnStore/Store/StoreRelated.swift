@@ -83,20 +83,12 @@ extension StoreSnapshot {
         try check(request.destination, request.columns)
         let members = try members(
             ofRelationship: request.relationship, entity: request.entity.index, owners: owners)
-        let gathered = GatheredRows(ColumnBatch(request.destination), columns: request.columns)
-        var origin: RowOrigin?
+        var gathered = WholeRows(request.destination, request.columns, in: schema)
         for (position, ids) in members.enumerated() {
             for case let row? in try rows(ids) {
-                if let known = origin, gathered.isFull || !known.isOrigin(of: row.id),
-                    !gathered.hand(origin: known, to: body)
-                {
-                    return
-                }
-                origin = RowOrigin(like: row.id)
-                gathered.take(
-                    row, schema.entities[row.entity], request.columns, position: position)
+                if !gathered.take(row, position: position, body) { return }
             }
         }
-        if let origin { _ = gathered.hand(origin: origin, to: body) }
+        gathered.finish(body)
     }
 }

@@ -1,7 +1,6 @@
 // Reading rows by typed columns: what people call, and how a store answers that has no faster way.
 
 package import CairnModel
-import FoundationEssentials
 
 extension StoreSnapshot {
     /// Calls a closure with each object that is asked for, as a row whose columns are read by their types.
@@ -105,18 +104,11 @@ extension StoreSnapshot {
         var fetch = request.fetch
         fetch.entity = request.entity.index
         fetch.includesRows = true
-        let gathered = GatheredRows(ColumnBatch(request.entity), columns: request.columns)
-        var origin: RowOrigin?
+        var rows = WholeRows(request.entity, request.columns, in: schema)
         for (position, row) in try self.fetch(fetch).rows.enumerated() {
-            if let known = origin, gathered.isFull || !known.isOrigin(of: row.id),
-                !gathered.hand(origin: known, to: body)
-            {
-                return
-            }
-            origin = RowOrigin(like: row.id)
-            gathered.take(row, schema.entities[row.entity], request.columns, position: position)
+            if !rows.take(row, position: position, body) { return }
         }
-        if let origin { _ = gathered.hand(origin: origin, to: body) }
+        rows.finish(body)
     }
 
     /// Fetches the rows key by key and hands them over.
@@ -134,9 +126,8 @@ extension StoreSnapshot {
     ) throws(StoreError) {
         try check(request.entity, request.columns)
         guard let constraint = request.constraint else { throw request.noConstraint }
-        let gathered = GatheredRows(ColumnBatch(request.entity), columns: request.columns)
+        var rows = WholeRows(request.entity, request.columns, in: schema)
         let batch = ColumnBatch(request.entity)
-        var origin: RowOrigin?
         var position = 0
         while !batch.fillKeys(upTo: 1, keys) {
             let values = constraint.columns.map { batch.value($0, row: 0) }
@@ -149,49 +140,9 @@ extension StoreSnapshot {
                     zip(constraint.names, values).map { .compare($0, .equal, $1) }))
             fetch.includesRows = true
             for row in try self.fetch(fetch).rows {
-                if let known = origin, gathered.isFull || !known.isOrigin(of: row.id),
-                    !gathered.hand(origin: known, to: body)
-                {
-                    return
-                }
-                origin = RowOrigin(like: row.id)
-                gathered.take(
-                    row, schema.entities[row.entity], request.columns, position: position)
+                if !rows.take(row, position: position, body) { return }
             }
         }
-        if let origin { _ = gathered.hand(origin: origin, to: body) }
-    }
-}
-
-extension GatheredRows {
-    /// Takes a row over, of the entity that is read or a descendant: their columns are the first of the row's.
-    func take(
-        _ row: Row, _ entity: SchemaEntity, _ columns: ColumnSet, position: Int
-    ) {
-        for column in columns {
-            batch.columns[column].take(row.cells, column, of: entity, to: batch.rows)
-        }
-        add(number: row.id.reference, position: position)
-    }
-}
-
-extension ColumnBuffer {
-    /// Takes a cell of a row over.
-    fileprivate mutating func take(
-        _ cells: RowCells, _ column: Int, of entity: SchemaEntity, to row: Int
-    ) {
-        if cells.isNull(column) { return setNil(row: row) }
-        if case .reference = entity.columns[column].kind {
-            let word = cells.word(column, columns: entity.columns.count)
-            let isTemporary = word & StoreIdentity.temporaryMark != 0
-            return setInteger(
-                Int64(bitPattern: isTemporary ? word : word & StoreNumbers.mask), row: row)
-        }
-        // The hierarchies name references alone.
-        let noStore = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-        let nobody = StoreIdentity(identifier: noStore, hierarchies: [])
-        guard store(cells.value(column, of: entity, in: nobody), row: row) else {
-            preconditionFailure("a row has values of its columns' types")
-        }
+        rows.finish(body)
     }
 }
