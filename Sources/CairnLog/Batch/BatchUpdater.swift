@@ -132,11 +132,9 @@ final class BatchUpdater {
         try checkTargets(builder)
         var hits: [RowHit] = []
         hits.reserveCapacity(numbers.count)
+        let directory = before.directories[tree]
         for number in numbers {
-            let cell = before.directories[tree][number]
-            if cell.isEmpty { continue }
-            let entity = Int(before.blocks.entry(cell.handle).entity)
-            hits.append(RowHit(number: number, cell: cell, entity: entity))
+            if let hit = before.hit(number, in: directory) { hits.append(hit) }
         }
         try take(hits, &builder)
         try end(&builder)

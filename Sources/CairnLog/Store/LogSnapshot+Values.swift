@@ -11,7 +11,7 @@ extension LogSnapshot: ValueStreamingSnapshot {
         defer { withExtendedLifetime(pinned) {} }
         return try engine.reader.withWholeState { () throws(StoreError) -> ValueStream? in
             let state = pinned.state
-            guard let hit = hit(id, state), schema.entities.indices.contains(hit.entity) else {
+            guard let hit = hit(id, state) else {
                 throw StoreError(
                     .objectNotFound, "the store does not have the object",
                     context: .init(objectID: id))

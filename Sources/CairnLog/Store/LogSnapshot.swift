@@ -185,16 +185,16 @@ package final class LogSnapshot: RowStream {
         }
     }
 
-    /// Where the row of an id lies; nil if there is none.
+    /// Where the row of an object lies; nil if there is none.
     func hit(_ id: ObjectID, _ state: EngineState) -> RowHit? {
         guard !id.isTemporary, id.store == engine.identity.identifier,
             let tree = state.catalog.treeIndex(id: id.hierarchy),
-            let number = UInt32(exactly: id.reference)
+            let number = UInt32(exactly: id.reference),
+            let hit = state.hit(number, in: state.directories[tree]),
+            // Pairs of a relationship are rows too.
+            hit.entity < schema.entities.count
         else { return nil }
-        let cell = state.directories[tree][number]
-        guard !cell.isEmpty else { return nil }
-        return RowHit(
-            number: number, cell: cell, entity: Int(state.blocks.entry(cell.handle).entity))
+        return hit
     }
 
     package func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])

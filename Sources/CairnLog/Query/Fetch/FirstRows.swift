@@ -41,10 +41,8 @@ enum FirstRows {
         cursor.skip(offset)
         while hits.count < limit, let number = cursor.next() {
             if cursor.isCut { return nil }
-            let cell = directory[number]
-            guard !cell.isEmpty else { return nil }
-            let entity = Int(state.blocks.entry(cell.handle).entity)
-            hits.append(RowHit(number: number, cell: cell, entity: entity))
+            guard let hit = state.hit(number, in: directory) else { return nil }
+            hits.append(hit)
         }
         return (hits, PlanName(catalog.fetchIndexes[index].plan))
     }
