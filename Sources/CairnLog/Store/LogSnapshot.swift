@@ -177,10 +177,7 @@ package final class LogSnapshot: RowStream {
                 places.append(hit.map { _ in hits.count })
                 if let hit { hits.append(hit) }
             }
-            guard let first = hits.first else { return ids.map { _ in nil } }
-            let rows = try FetchRunner(
-                reader: engine.reader, state: state, fetch: StoreFetch(entity: first.entity)
-            ).rows(hits)
+            let rows = try engine.reader.rows(hits, in: state)
             return places.map { $0.map { rows[$0] } }
         }
     }

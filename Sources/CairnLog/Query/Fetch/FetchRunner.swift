@@ -117,7 +117,7 @@ struct FetchRunner {
     func result() throws(StoreError) -> StoreFetchResult {
         let (hits, plan) = try hits()
         var rows: [Row] = []
-        if fetch.includesRows { rows = try self.rows(hits) }
+        if fetch.includesRows { rows = try reader.rows(hits, in: state, trace: trace) }
         return StoreFetchResult(
             ids: hits.map { reader.identity.id(UInt64($0.number), entity: $0.entity) }, rows: rows,
             plan: plan.text)
@@ -201,32 +201,6 @@ struct FetchRunner {
         guard fetch.offset > 0 || fetch.limit != nil else { return hits }
         let rest = hits.dropFirst(max(0, fetch.offset - skipped))
         return Array(fetch.limit.map { rest.prefix(max(0, $0)) } ?? rest)
-    }
-
-    /// The rows of hits, in their order.
-    func rows(_ hits: [RowHit]) throws(StoreError) -> [Row] {
-        var rows: [Row] = []
-        rows.reserveCapacity(hits.count)
-        var rowReader: RowReader?
-        var builder = RowCellsBuilder(columns: 0)
-        var block: (handle: BlockHandle, block: CachedBlock)?
-        for hit in hits {
-            if rowReader?.entity != hit.entity {
-                rowReader = RowReader(
-                    catalog: catalog, identity: reader.identity, entity: hit.entity)
-                builder = RowCellsBuilder(columns: catalog.entities[hit.entity].columns.count)
-            }
-            if block?.handle != hit.cell.handle {
-                block = (hit.cell.handle, try self.block(hit.cell.handle))
-            }
-            guard let rowReader, let block = block?.block else { continue }
-            rows.append(
-                Row(
-                    id: reader.identity.id(UInt64(hit.number), entity: hit.entity),
-                    entity: hit.entity, version: hit.cell.version,
-                    cells: try rowReader.cells(block, hit.cell.slot, &builder)))
-        }
-        return rows
     }
 
     func block(_ handle: BlockHandle) throws(StoreError) -> CachedBlock {

@@ -55,20 +55,3 @@ struct RelatedRows {
             block, slots, rows, catalog, prefetches: true, body)
     }
 }
-
-// Code that asks for several parts of a state in one function copies all of it; these copy one part each.
-extension PinnedState<EngineState> {
-    @inline(never) var catalog: Catalog { state.catalog }
-
-    @inline(never) func inverse(_ reference: Int) -> InverseTable {
-        state.inverses[reference]
-    }
-
-    @inline(never) func directory(_ tree: Int) -> RowDirectory {
-        state.directories[tree]
-    }
-
-    @inline(never) func entry(_ handle: BlockHandle) -> BlockEntry {
-        state.blocks.entry(handle)
-    }
-}

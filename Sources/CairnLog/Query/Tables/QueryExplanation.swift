@@ -29,7 +29,7 @@ struct QueryExplanation {
         if fetch.includesRows {
             for start in stride(from: 0, to: hits.count, by: Self.rowsAtOnce) {
                 let end = min(start + Self.rowsAtOnce, hits.count)
-                _ = try runner.rows(Array(hits[start..<end]))
+                _ = try reader.rows(Array(hits[start..<end]), in: state, trace: trace)
             }
         }
         return plan(access.text, runner.fetch, results: hits.count)

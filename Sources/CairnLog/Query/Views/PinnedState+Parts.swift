@@ -1,0 +1,19 @@
+// The parts of a pinned state, one by one: code that asks for several in one function copies the whole state.
+
+extension PinnedState<EngineState> {
+    @inline(never) var catalog: Catalog { state.catalog }
+
+    /// By reference definition of the catalog.
+    @inline(never) func inverse(_ reference: Int) -> InverseTable {
+        state.inverses[reference]
+    }
+
+    /// By tree.
+    @inline(never) func directory(_ tree: Int) -> RowDirectory {
+        state.directories[tree]
+    }
+
+    @inline(never) func entry(_ handle: BlockHandle) -> BlockEntry {
+        state.blocks.entry(handle)
+    }
+}
