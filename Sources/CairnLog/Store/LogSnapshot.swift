@@ -160,7 +160,7 @@ package final class LogSnapshot: RowStream {
                 return request.cut(count)
             }
             return try FetchRunner(
-                reader: engine.reader, state: pinned.state, fetch: request, planner: planner,
+                reader: engine.reader, state: pinned.state, bound: request, planner: planner,
                 isAnswered: planner?.isAnswer(wantsOrder: false) == true
             ).count()
         }

@@ -32,13 +32,26 @@ struct FetchRunner {
     /// Who wants to know what is done.
     let trace: QueryTrace?
 
+    /// A runner for any fetch.
+    init(
+        reader: StoreReader, state: EngineState, fetch: StoreFetch, writtenLSN: UInt64 = .max,
+        trace: QueryTrace? = nil
+    ) throws(StoreError) {
+        try self.init(
+            reader: reader, state: state, bound: fetch.bound(to: state, reader.identity),
+            writtenLSN: writtenLSN, trace: trace)
+    }
+
+    /// A runner for a fetch that was bound to the state.
+    ///
     /// - Parameters:
     ///   - planner: who has planned the fetch already.
     ///   - isAnswered: whether indexes answer it in the way that it is asked, as the planner says: its condition is not
     ///     compiled then.
     init(
-        reader: StoreReader, state: EngineState, fetch: StoreFetch, writtenLSN: UInt64 = .max,
-        trace: QueryTrace? = nil, planner: QueryPlanner? = nil, isAnswered: Bool = false
+        reader: StoreReader, state: EngineState, bound fetch: StoreFetch,
+        writtenLSN: UInt64 = .max, trace: QueryTrace? = nil, planner: QueryPlanner? = nil,
+        isAnswered: Bool = false
     ) throws(StoreError) {
         self.reader = reader
         self.state = state
@@ -49,7 +62,7 @@ struct FetchRunner {
             throw StoreError(
                 .invalidRequest, "the model has no entity with the index \(fetch.entity)")
         }
-        var fetch = try fetch.bound(to: state, reader.identity)
+        var fetch = fetch
         // Whoever looks for candidates walks it; what is too deep even so the compiler refuses.
         fetch.predicate = fetch.predicate.map { (try? $0.walkable()) ?? $0 }
         self.fetch = fetch
@@ -79,7 +92,7 @@ struct FetchRunner {
         let fetch = try fetch.bound(to: state, reader.identity)
         let planner = QueryPlanner.prepared(fetch, state, reader.identity)
         return try FetchRunner(
-            reader: reader, state: state, fetch: fetch, trace: trace, planner: planner,
+            reader: reader, state: state, bound: fetch, trace: trace, planner: planner,
             isAnswered: planner?.isAnswer(wantsOrder: wantsOrder) == true)
     }
 

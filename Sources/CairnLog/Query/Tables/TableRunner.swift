@@ -64,7 +64,7 @@ struct TableRunner {
             fetch.limit = nil
             fetch.offset = 0
         }
-        let runner = try FetchRunner(reader: reader, state: state, fetch: fetch, trace: trace)
+        let runner = try FetchRunner(reader: reader, state: state, bound: fetch, trace: trace)
         let (hits, found) = try runner.hits()
         let how = found.text
         let columns = try sources(plan.columns, plan)
@@ -203,7 +203,7 @@ struct TableRunner {
                 extremes.rows, request.fetch.offset, request.fetch.limit, inOrder: true)
             return (rows, extremes.plan)
         }
-        let runner = try FetchRunner(reader: reader, state: state, fetch: fetch, trace: trace)
+        let runner = try FetchRunner(reader: reader, state: state, bound: fetch, trace: trace)
         if let index = IndexGroups(plan, fetch, state, reader.identity) {
             let (offset, limit) = (request.fetch.offset, request.fetch.limit)
             // Whoever does not want the answer may say so once.
