@@ -244,30 +244,3 @@ extension LogStore: ColumnStore {
             &rows, merging: merging, author: author, contextName: contextName)
     }
 }
-
-extension LogStore: KeyedStore {
-    /// The row of an object now.
-    package func row(_ reference: UInt64, entity: Int) throws(StoreError) -> StreamedRow? {
-        try checkOpen()
-        return try engine.row(reference, entity: entity)
-    }
-
-    /// The row that has a key now.
-    package func find(
-        _ comparison: PredicateNode.Comparison, entity: Int, includesSubentities: Bool
-    ) throws(StoreError) -> FoundRow? {
-        try checkOpen()
-        return try engine.find(
-            comparison, entity: entity, includesSubentities: includesSubentities)
-    }
-
-    /// The rows of the members of a relationship now.
-    package func related(
-        _ relationship: Int, entity: Int, owner: UInt64, most: Int, _ room: RowRoom,
-        _ body: (StreamedRows) -> Void
-    ) throws(StoreError) -> Bool {
-        try checkOpen()
-        return try engine.related(
-            relationship, entity: entity, owner: owner, most: most, room, body)
-    }
-}

@@ -1,15 +1,36 @@
 import CairnFormat
-import CairnModel
-import CairnStore
+package import CairnModel
+package import CairnStore
 
-extension Engine {
-    /// Hands over the rows that a relationship of an object leads to in the newest published state; false if they are to be
-    /// asked for in another way.
-    func related(
+extension LogStore: KeyedStore {
+    /// The row of an object now.
+    package func row(_ reference: UInt64, entity: Int) throws(StoreError) -> StreamedRow? {
+        try checkOpen()
+        guard let number = UInt32(exactly: reference) else { return nil }
+        let (reader, pinned) = (engine.reader, engine.registry.pin())
+        return try reader.withWholeState { () throws(StoreError) in
+            try reader.row(number, entity: entity, in: pinned)
+        }
+    }
+
+    /// The row that has a key now.
+    package func find(
+        _ comparison: PredicateNode.Comparison, entity: Int, includesSubentities: Bool
+    ) throws(StoreError) -> FoundRow? {
+        try checkOpen()
+        let (reader, pinned) = (engine.reader, engine.registry.pin())
+        return try reader.withWholeState { () throws(StoreError) in
+            try KeyFetch.row(comparison, entity, includesSubentities, reader, pinned)
+        }
+    }
+
+    /// The rows of the members of a relationship now.
+    package func related(
         _ relationship: Int, entity: Int, owner: UInt64, most: Int, _ room: RowRoom,
         _ body: (StreamedRows) -> Void
     ) throws(StoreError) -> Bool {
-        let pinned = registry.pin()
+        try checkOpen()
+        let (reader, pinned) = (engine.reader, engine.registry.pin())
         let catalog = pinned.catalog
         let description = catalog.schema.entities[entity].relationships[relationship]
         guard case .inverseColumn(let destination, let column) = description.storage,
@@ -42,7 +63,7 @@ extension Engine {
         let state = pinned.state
         return try state.sorted(numbers, entity: entity, column: column) {
             handle throws(StoreError) in
-            try reader.block(state.blocks.entry(handle), in: state)
+            try engine.reader.block(state.blocks.entry(handle), in: state)
         }
     }
 }
