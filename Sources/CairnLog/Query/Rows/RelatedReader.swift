@@ -201,15 +201,6 @@ struct RelatedReader: ~Copyable {
     @inline(__always)
     private mutating func view(_ handle: BlockHandle) throws(StoreError) -> BlockView {
         if let view = views[handle] { return view }
-        return try add(handle)
-    }
-
-    @inline(never)
-    private mutating func add(_ handle: BlockHandle) throws(StoreError) -> BlockView {
-        let entry = pinned.state.blocks.entry(handle)
-        let block = try reader.block(entry, in: pinned)
-        return try views.add(
-            handle, block, pinned.state.catalog.entities[Int(entry.entity)],
-            entity: Int(entry.entity))
+        return try views.add(handle, reader, pinned)
     }
 }

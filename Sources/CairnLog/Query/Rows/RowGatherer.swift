@@ -73,16 +73,7 @@ struct RowGatherer: ~Copyable {
     @inline(__always)
     mutating func view(_ handle: BlockHandle) throws(StoreError) -> BlockView {
         if let view = views[handle] { return view }
-        return try add(handle)
-    }
-
-    @inline(never)
-    private mutating func add(_ handle: BlockHandle) throws(StoreError) -> BlockView {
-        let entry = pinned.state.blocks.entry(handle)
-        let block = try reader.block(entry, in: pinned)
-        return try views.add(
-            handle, block, pinned.state.catalog.entities[Int(entry.entity)],
-            entity: Int(entry.entity))
+        return try views.add(handle, reader, pinned)
     }
 
     /// A view of a block that is not kept here: whoever asks keeps it.

@@ -71,6 +71,18 @@ struct BlockViews: ~Copyable {
         return view
     }
 
+    /// Takes a block of a state in.
+    @inline(never)
+    mutating func add(
+        _ handle: BlockHandle, _ reader: StoreReader, _ pinned: PinnedState<EngineState>
+    ) throws(StoreError) -> BlockView {
+        let entry = pinned.entry(handle)
+        let entity = Int(entry.entity)
+        return try add(
+            handle, reader.block(entry, in: pinned), pinned.catalog.entities[entity],
+            entity: entity)
+    }
+
     /// A view that is not kept here: whoever asks frees it. A column that the block's entity does not have is nil in all
     /// its rows.
     func make(_ block: CachedBlock, _ stored: Catalog.StoredEntity, entity: Int)
