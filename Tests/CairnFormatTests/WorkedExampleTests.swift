@@ -23,7 +23,7 @@ struct WorkedExampleTests {
     func export() throws {
         let files = try ExampleStore.make()
         var writer = ByteWriter()
-        CanonicalExport.appendHeader(schemaVersion: 1, to: &writer)
+        ExportLines.appendHeader(schemaVersion: 1, to: &writer)
         let kinds: [(String, PropertyKind, UInt32)] = [
             ("icao", .string, 1), ("elevation", .double, 2), ("opened", .date, 3),
         ]
@@ -37,16 +37,16 @@ struct WorkedExampleTests {
                 let head = try BlockHead(decoding: payload)
                 let numbers = try DecodedColumn.decodeNumbers(of: head, in: payload)
                 let versions = try DecodedColumn.decodeVersions(of: head, in: payload)
-                CanonicalExport.beginObject(
+                ExportLines.beginObject(
                     entity: "Airport", number: UInt32(numbers.integer(at: row)),
                     version: UInt32(versions.integer(at: row)), to: &writer)
                 for (name, kind, id) in kinds {
-                    CanonicalExport.appendName(name, isFirst: id == 1, to: &writer)
+                    ExportLines.appendName(name, isFirst: id == 1, to: &writer)
                     let column = try DecodedColumn.decode(
                         id, kind: kind.column, of: head, in: payload)
-                    try CanonicalExport.append(kind, column, row: row, to: &writer)
+                    try ExportLines.append(kind, column, row: row, to: &writer)
                 }
-                CanonicalExport.endObject(&writer)
+                ExportLines.endObject(&writer)
             }
         }
         #expect(String(decoding: writer.bytes, as: UTF8.self) == ExampleStore.export)

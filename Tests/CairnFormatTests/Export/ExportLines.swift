@@ -1,19 +1,19 @@
-// The lines of the canonical export.                                    Format 80, F-801 to F-804
+// The lines of the canonical export as the specification has them, made of blocks alone.    Format 80, F-801 to F-804
 //
 //   1. `appendHeader`, once.
 //   2. For each object `beginObject`, then for each property `appendName` and a value, then `endObject`.
-//
-// What belongs to a whole store (order of objects, large values read from their frames) is the caller's.
 
-package enum CanonicalExport {
+import CairnFormat
+
+enum ExportLines {
     /// The first line.
-    package static func appendHeader(schemaVersion: UInt32, to writer: inout ByteWriter) {
+    static func appendHeader(schemaVersion: UInt32, to writer: inout ByteWriter) {
         writer.append(utf8: "{\"cairn\":\"export\",\"format\":\(FormatVersion.current),\"schema\":")
         writer.append(utf8: "\(schemaVersion)}\n")
     }
 
     /// The line of an object up to its values.
-    package static func beginObject(
+    static func beginObject(
         entity: String, number: UInt32, version: UInt32, to writer: inout ByteWriter
     ) {
         writer.append(utf8: "{\"entity\":")
@@ -22,18 +22,18 @@ package enum CanonicalExport {
     }
 
     /// The name of the next property.
-    package static func appendName(_ name: String, isFirst: Bool, to writer: inout ByteWriter) {
+    static func appendName(_ name: String, isFirst: Bool, to writer: inout ByteWriter) {
         if !isFirst { writer.append(UInt8(ascii: ",")) }
         CanonicalText.append(name, to: &writer)
         writer.append(UInt8(ascii: ":"))
     }
 
-    package static func endObject(_ writer: inout ByteWriter) {
+    static func endObject(_ writer: inout ByteWriter) {
         writer.append(utf8: "}}\n")
     }
 
-    /// The value of a row; of an external cell use `append(bytes:)` with the value itself.
-    package static func append(
+    /// The value of a row that has no frames of its own.
+    static func append(
         _ kind: PropertyKind, _ column: DecodedColumn, row: Int, to writer: inout ByteWriter
     ) throws(FormatError) {
         precondition(column.kind == kind.column, "the column has the kind of its property")
@@ -43,7 +43,12 @@ package enum CanonicalExport {
             return
         }
         switch kind.column {
-        case .integer: try append(kind, integer: column.integer(at: row), to: &writer)
+        case .integer:
+            if kind == .boolean {
+                writer.append(utf8: column.integer(at: row) == 0 ? "false" : "true")
+            } else {
+                CanonicalNumber.append(integer: column.integer(at: row), to: &writer)
+            }
         case .double:
             if kind == .date {
                 CanonicalDate.append(column.double(at: row), to: &writer)
@@ -57,7 +62,7 @@ package enum CanonicalExport {
     }
 
     /// A value of a column of bytes.
-    package static func append(
+    private static func append(
         _ kind: PropertyKind, bytes: UnsafeRawBufferPointer, to writer: inout ByteWriter
     ) throws(FormatError) {
         switch kind {
@@ -66,21 +71,6 @@ package enum CanonicalExport {
         case .decimal:
             CanonicalNumber.append(decimal: try DecimalBytes(decoding: bytes), to: &writer)
         default: preconditionFailure("the kind has bytes")
-        }
-    }
-
-    private static func append(
-        _ kind: PropertyKind, integer value: Int64, to writer: inout ByteWriter
-    ) throws(FormatError) {
-        if let range = kind.integers, !range.contains(value) {
-            throw FormatError(
-                .malformed, kind == .reference ? "F-554" : "F-551",
-                "an integer is outside the range of its kind", found: UInt64(bitPattern: value))
-        }
-        if kind == .boolean {
-            writer.append(utf8: value == 0 ? "false" : "true")
-        } else {
-            CanonicalNumber.append(integer: value, to: &writer)
         }
     }
 }
