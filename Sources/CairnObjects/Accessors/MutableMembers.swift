@@ -15,15 +15,16 @@ import CairnModel
 ///
 /// Copies are of one relationship. Iterating goes over the members as they are when it begins.
 public struct MutableMembers: Sequence {
-    private let owner: ManagedObject
-    private let index: Int
+    let owner: ManagedObject
+    let index: Int
 
     init(of owner: ManagedObject, _ index: Int) {
         self.owner = owner
         self.index = index
     }
 
-    private var context: ManagedObjectContext {
+    /// The context of the object. Whoever asks for it reads the relationship.
+    var context: ManagedObjectContext {
         owner.access(relationship: index)
         guard let context = owner.managedObjectContext else {
             preconditionFailure(
@@ -32,7 +33,8 @@ public struct MutableMembers: Sequence {
         return context
     }
 
-    private var name: String {
+    /// What errors call the relationship.
+    var name: String {
         "\(owner.entity.name).\(owner.entity.relationships[index].description.name)"
     }
 
@@ -64,16 +66,21 @@ public struct MutableMembers: Sequence {
     /// the owner cannot be saved until the relationship is set again or the object is removed.
     @discardableResult
     public func insert(_ member: ManagedObject) -> Bool {
-        if contains(member) || owner.isGone { return false }
+        guard let member = newMember(member) else { return false }
+        context.link(owner, index, member)
+        return true
+    }
+
+    /// The object that is to be added for one; nil if it is a member, or no more, which is noted.
+    func newMember(_ member: ManagedObject) -> ManagedObject? {
+        if contains(member) || owner.isGone { return nil }
         let context = context
         context.check(member, for: owner, index)
         guard let meant = context.meant(by: member, owner, index) else {
             context.noteLostTargets([member.objectID], of: owner, index)
-            return false
+            return nil
         }
-        if meant !== member, contains(meant) { return false }
-        context.link(owner, index, meant)
-        return true
+        return meant !== member && contains(meant) ? nil : meant
     }
 
     /// Removes a member, and keeps the other side; whether it was one.

@@ -15,24 +15,16 @@ import CairnModel
 ///
 /// Copies are of one relationship. Iterating goes over the members as they are when it begins.
 public struct MutableOrderedMembers: Sequence {
-    private let owner: ManagedObject
-    private let index: Int
+    /// The same members where their order does not matter.
+    private let base: MutableMembers
 
-    init(of owner: ManagedObject, _ index: Int) {
-        self.owner = owner
-        self.index = index
-    }
+    init(of owner: ManagedObject, _ index: Int) { base = MutableMembers(of: owner, index) }
 
-    private var context: ManagedObjectContext {
-        guard let context = owner.managedObjectContext else {
-            preconditionFailure("\(name): an object outside a context has no relationships")
-        }
-        return context
-    }
+    private var owner: ManagedObject { base.owner }
 
-    private var name: String {
-        "\(owner.entity.name).\(owner.entity.relationships[index].description.name)"
-    }
+    private var index: Int { base.index }
+
+    private var context: ManagedObjectContext { base.context }
 
     private var ids: [ObjectID] { context.memberIDs(of: owner, index) }
 
@@ -45,18 +37,16 @@ public struct MutableOrderedMembers: Sequence {
     public var objects: [ManagedObject] { context.members(of: owner, index) }
 
     /// How many members there are; makes no objects of them.
-    public var count: Int { context.memberCount(of: owner, index) }
+    public var count: Int { base.count }
 
     /// Whether there are no members.
-    public var isEmpty: Bool { count == 0 }
+    public var isEmpty: Bool { base.isEmpty }
 
     /// The places of the members.
     public var indices: Range<Int> { 0..<count }
 
     /// Goes over the members, in their order.
-    public func makeIterator() -> IndexingIterator<[ManagedObject]> {
-        context.members(of: owner, index).makeIterator()
-    }
+    public func makeIterator() -> IndexingIterator<[ManagedObject]> { base.makeIterator() }
 
     /// The member at a place; set, it gives its place to another object.
     ///
@@ -76,10 +66,7 @@ public struct MutableOrderedMembers: Sequence {
     }
 
     /// Whether an object is a member.
-    public func contains(_ member: ManagedObject) -> Bool {
-        member.managedObjectContext === owner.managedObjectContext
-            && context.isMember(member.objectID, of: owner, index)
-    }
+    public func contains(_ member: ManagedObject) -> Bool { base.contains(member) }
 
     /// The place of a member; nil if the object is none.
     public func firstIndex(of member: ManagedObject) -> Int? {
@@ -95,7 +82,7 @@ public struct MutableOrderedMembers: Sequence {
     /// the owner cannot be saved until the relationship is set again or the object is removed.
     @discardableResult
     public func append(_ member: ManagedObject) -> Bool {
-        guard let member = newMember(member) else { return false }
+        guard let member = base.newMember(member) else { return false }
         context.link(owner, index, member)
         return true
     }
@@ -109,22 +96,10 @@ public struct MutableOrderedMembers: Sequence {
     /// ``append(_:)`` for objects that are no more.
     @discardableResult
     public func insert(_ member: ManagedObject, at place: Int) -> Bool {
-        precondition(place >= 0 && place <= count, "\(name) has no place \(place)")
-        guard let member = newMember(member) else { return false }
+        precondition(place >= 0 && place <= count, "\(base.name) has no place \(place)")
+        guard let member = base.newMember(member) else { return false }
         context.insert(member, into: owner, index, at: place)
         return true
-    }
-
-    /// The object that is to be added for one; nil if it is a member, or no more, which is noted.
-    private func newMember(_ member: ManagedObject) -> ManagedObject? {
-        if contains(member) || owner.isGone { return nil }
-        let context = context
-        context.check(member, for: owner, index)
-        guard let meant = context.meant(by: member, owner, index) else {
-            context.noteLostTargets([member.objectID], of: owner, index)
-            return nil
-        }
-        return meant !== member && contains(meant) ? nil : meant
     }
 
     /// Removes the member at a place.
@@ -137,24 +112,12 @@ public struct MutableOrderedMembers: Sequence {
 
     /// Removes a member, and keeps the other side; whether it was one.
     @discardableResult
-    public func remove(_ member: ManagedObject) -> Bool {
-        let context = context
-        var member = member
-        if !contains(member) {
-            if context.forgetLostTarget(member, of: owner, index) { return true }
-            guard let meant = context.meant(by: member, owner, index), contains(meant) else {
-                return false
-            }
-            member = meant
-        }
-        context.unlink(owner, index, member)
-        return true
-    }
+    public func remove(_ member: ManagedObject) -> Bool { base.remove(member) }
 
     /// Moves the member at a place to where it has another place.
     public func move(from place: Int, to other: Int) {
         var order = ids
-        precondition(order.indices.contains(other), "\(name) has no place \(other)")
+        precondition(order.indices.contains(other), "\(base.name) has no place \(other)")
         order.insert(order.remove(at: place), at: other)
         context.setOrder(of: owner, index, order)
     }

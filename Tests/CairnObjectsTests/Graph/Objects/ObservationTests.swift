@@ -190,6 +190,10 @@ struct ObservationTests {
         product["name"] = "a"
         product.mutableSetValue(forKey: "tags").insert(context.insert(TypedTag.self))
         #expect(typed.count == 1 && untyped.count == 1 && members.count == 1)
+        let products = context.insert(TypedMaker.self).mutableOrderedSetValue(forKey: "products")
+        let ordered = track { _ = products.count }
+        products.append(product)
+        #expect(ordered.count == 1)
     }
 
     @Test("The other side of a relationship is told of")
