@@ -102,12 +102,7 @@ final class CoordinatedSnapshot: StoreSnapshot {
         -> StoreFetchResult
     {
         let entity = schema.entities[request.entity]
-        var paths: [SortPath] = []
-        do throws(PredicateFormatError) {
-            for key in request.sort { paths.append(try SortPath(key, of: entity, in: schema)) }
-        } catch {
-            throw StoreError(error, entity: entity)
-        }
+        let paths = try [SortPath](request.sort, of: entity, in: schema)
         var question = request
         question.offset = 0
         // The greatest number there is means all, and has no room for more.
@@ -128,23 +123,12 @@ final class CoordinatedSnapshot: StoreSnapshot {
             plans.append(found.plan)
         }
         if !paths.isEmpty {
-            let objects = SnapshotObjects(self)
-            objects.load(entries.compactMap(\.row), along: paths)
-            for index in entries.indices {
-                guard let row = entries[index].row else { continue }
-                let object = objects.object(of: row)
-                entries[index].keys = paths.map { $0.key(of: object) }
-            }
-            try objects.rethrow()
+            let keys = try SnapshotObjects(self).keys(of: entries.map(\.row), along: paths)
+            for (index, keys) in keys.enumerated() { entries[index].keys = keys }
         }
         // What each store gives is in order already, which sorting makes use of.
-        entries.sort { left, right in
-            for (index, key) in paths.enumerated() {
-                if let precedes = key.precedes(left.keys[index], right.keys[index]) {
-                    return precedes
-                }
-            }
-            return SortingOrder.compare(left.id, right.id) < 0
+        entries.sort {
+            paths.precedes($0.keys, $1.keys) ?? (SortingOrder.compare($0.id, $1.id) < 0)
         }
         let rest = entries.dropFirst(request.offset)
         let cut = request.limit.map { rest.prefix($0) } ?? rest

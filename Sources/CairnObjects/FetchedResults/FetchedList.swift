@@ -25,7 +25,7 @@ final class FetchedList {
     }
 
     fileprivate struct Row {
-        let keys: ContiguousArray<Value>
+        let keys: [Value]
         var object: ManagedObject?
     }
 
@@ -141,7 +141,7 @@ final class FetchedList {
     }
 
     /// What an object is sorted by, and the name of its section.
-    func terms(of id: ObjectID) -> (keys: ContiguousArray<Value>, section: String?)? {
+    func terms(of id: ObjectID) -> (keys: [Value], section: String?)? {
         guard let chunk = homes[id], let offset = chunk.offset(of: id) else { return nil }
         return (chunk.rows[offset].keys, isSectioned ? name(at: offset, chunk) : nil)
     }
@@ -396,7 +396,7 @@ final class FetchedList {
         if isSectioned, let first = chunks.first {
             precondition(first.starts.first?.offset == 0, "the first object begins a section")
         }
-        var last: (ContiguousArray<Value>, ObjectID)?
+        var last: ([Value], ObjectID)?
         for chunk in chunks {
             for index in chunk.ids.indices {
                 let (keys, id) = (chunk.rows[index].keys, chunk.ids[index])

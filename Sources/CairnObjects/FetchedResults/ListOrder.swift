@@ -6,12 +6,13 @@
 // Threads: a value.
 
 import CairnModel
+import CairnStore
 
 /// What a list knows of one of its objects.
 struct ListedObject {
     let id: ObjectID
     /// What it is sorted by.
-    let keys: ContiguousArray<Value>
+    let keys: [Value]
     /// The name of its section; nil if there are none.
     let section: String?
     /// The object itself, if the list keeps it.
@@ -28,18 +29,14 @@ struct ListOrder {
 
     /// Whether one object comes before another.
     mutating func precedes(
-        _ left: ContiguousArray<Value>, _ leftID: ObjectID,
-        _ right: ContiguousArray<Value>, _ rightID: ObjectID
+        _ left: [Value], _ leftID: ObjectID, _ right: [Value], _ rightID: ObjectID
     ) -> Bool {
         comparisons += 1
-        for index in sort.indices {
-            if let precedes = sort[index].precedes(left[index], right[index]) { return precedes }
-        }
-        return SortingOrder.compare(leftID, rightID) < 0
+        return sort.precedes(left, right) ?? (SortingOrder.compare(leftID, rightID) < 0)
     }
 
     /// Whether two objects are sorted by the same values.
-    func areEqual(_ left: ContiguousArray<Value>, _ right: ContiguousArray<Value>) -> Bool {
+    func areEqual(_ left: [Value], _ right: [Value]) -> Bool {
         sort.indices.allSatisfy { SortingOrder.compare(left[$0], right[$0]) == 0 }
     }
 }

@@ -67,7 +67,7 @@ extension ResultsFollower {
             else { return false }
             newIDs[entry.oldID] = entry.id
         }
-        func terms(at index: Int) -> (id: ObjectID, keys: ContiguousArray<Value>)? {
+        func terms(at index: Int) -> (id: ObjectID, keys: [Value])? {
             guard index >= 0, index < list.count else { return nil }
             let id = list.entry(at: index).id
             return list.terms(of: id).map { (newIDs[id] ?? id, $0.keys) }

@@ -208,7 +208,7 @@ final class ResultsFollower {
             case .object(let name): name(object)
             }
         return ListedObject(
-            id: object.objectID, keys: ContiguousArray(question.sort.map { $0.key(of: object) }),
+            id: object.objectID, keys: question.sort.map { $0.key(of: object) },
             section: section,
             object: holdsObjects || object.hasTemporaryID ? object : nil)
     }
@@ -231,7 +231,7 @@ final class ResultsFollower {
             case .object(let name): name(object ?? context.object(for: row))
             }
         return ListedObject(
-            id: row.id, keys: ContiguousArray(reader.question.sort.map { $0.key(of: stored) }),
+            id: row.id, keys: reader.question.sort.map { $0.key(of: stored) },
             section: section, object: object)
     }
 

@@ -63,7 +63,7 @@ final class SectionCache: Sendable {
         let subject: Subject
         let state: StoreState
         let ids: ContiguousArray<ObjectID>
-        let keys: ContiguousArray<ContiguousArray<Value>>
+        let keys: ContiguousArray<[Value]>
         /// The first object of each section; empty if there are none.
         let starts: ContiguousArray<FetchedList.SectionStart>
 

@@ -36,14 +36,7 @@ extension ManagedObjectContext {
     /// Checks a request that is about objects.
     func question(_ terms: FetchTerms) throws(StoreError) -> FetchQuestion {
         let entity = try entity(of: terms)
-        var sort: [SortPath] = []
-        do throws(PredicateFormatError) {
-            for key in terms.sortDescriptors {
-                sort.append(try SortPath(key, of: entity, in: schema))
-            }
-        } catch {
-            throw StoreError(error, entity: entity)
-        }
+        let sort = try [SortPath](terms.sortDescriptors, of: entity, in: schema)
         return try question(terms, entity, sort)
     }
 

@@ -17,17 +17,23 @@ extension ManagedObjectContext {
         let id: ObjectID
         var object: ManagedObject?
         var row: Row?
+        /// What it is sorted by.
         var keys: [Value] = []
     }
 
     /// The changed objects that the request is about, if it looks at changes.
     func pendingObjects(_ terms: FetchTerms, _ question: FetchQuestion) -> [ManagedObject] {
-        guard terms.includesPendingChanges, changed.count > 0 else { return [] }
+        terms.includesPendingChanges ? pendingObjects(question) : []
+    }
+
+    /// The changed objects that a request is about.
+    func pendingObjects(_ question: FetchQuestion) -> [ManagedObject] {
+        guard changed.count > 0 else { return [] }
         let stores = question.fetch.affectedStores
         let divided = dividedStores
         return changed.inOrder {
             let isAskedFor =
-                terms.includesSubentities
+                question.fetch.includesSubentities
                 ? $0.entity.isKind(of: question.entity) : $0.entity === question.entity
             guard isAskedFor else { return false }
             if let stores, !isObject($0, inOneOf: stores) { return false }
@@ -98,14 +104,9 @@ extension ManagedObjectContext {
         to entries: inout [FetchedEntry], _ question: FetchQuestion, _ snapshot: any StoreSnapshot
     ) throws(StoreError) {
         if question.sort.isEmpty { return }
-        let objects = SnapshotObjects(snapshot)
-        objects.load(entries.compactMap(\.row), along: question.sort)
-        for index in entries.indices {
-            guard let row = entries[index].row else { continue }
-            let object = objects.object(of: row)
-            entries[index].keys = question.sort.map { $0.key(of: object) }
-        }
-        try objects.rethrow()
+        let keys = try SnapshotObjects(snapshot).keys(
+            of: entries.map(\.row), along: question.sort)
+        for (index, keys) in keys.enumerated() { entries[index].keys = keys }
     }
 
     private func merged(
@@ -122,12 +123,8 @@ extension ManagedObjectContext {
             }
         }
         func precedes(_ left: FetchedEntry, _ right: FetchedEntry) -> Bool {
-            for (index, key) in question.sort.enumerated() {
-                if let precedes = key.precedes(left.keys[index], right.keys[index]) {
-                    return precedes
-                }
-            }
-            return SortingOrder.compare(left.id, right.id) < 0
+            question.sort.precedes(left.keys, right.keys)
+                ?? (SortingOrder.compare(left.id, right.id) < 0)
         }
         own.sort(by: precedes)
         // Both are in order: one pass puts them together.

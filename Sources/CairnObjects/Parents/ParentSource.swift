@@ -218,24 +218,8 @@ extension ManagedObjectContext {
         if let predicate = fetch.predicate {
             evaluator = try PredicateEvaluator(predicate, entity: entity, in: schema)
         }
-        do throws(PredicateFormatError) {
-            var sort: [SortPath] = []
-            for key in fetch.sort { sort.append(try SortPath(key, of: entity, in: schema)) }
-            return FetchQuestion(fetch: fetch, entity: entity, evaluator: evaluator, sort: sort)
-        } catch {
-            throw StoreError(error, entity: entity)
-        }
-    }
-
-    /// The changed objects that a request to a store would be about.
-    func pendingObjects(_ question: FetchQuestion) -> [ManagedObject] {
-        guard changed.count > 0 else { return [] }
-        let stores = question.fetch.affectedStores
-        return changed.inOrder {
-            if let stores, !isObject($0, inOneOf: stores) { return false }
-            return question.fetch.includesSubentities
-                ? $0.entity.isKind(of: question.entity) : $0.entity === question.entity
-        }
+        let sort = try [SortPath](fetch.sort, of: entity, in: schema)
+        return FetchQuestion(fetch: fetch, entity: entity, evaluator: evaluator, sort: sort)
     }
 
     /// A row that was read, or what the context shows instead.

@@ -31,14 +31,10 @@ struct HistoryFilter {
                     predicate.bound(
                         to: entity, in: schema, nullSemantics: request.nullSemantics))
             }
-            var sort: [SortPath] = []
-            for key in request.sortDescriptors {
-                sort.append(try SortPath(key, of: entity, in: schema))
-            }
-            self.sort = sort
         } catch {
             throw StoreError(error, entity: entity)
         }
+        sort = try [SortPath](request.sortDescriptors, of: entity, in: schema)
         let isInTransactions =
             resultType == .transactionsOnly || resultType == .transactionsAndChanges
         if request.subject == .changes, !sort.isEmpty, isInTransactions {
@@ -83,12 +79,7 @@ struct HistoryFilter {
     }
 
     /// Whether one comes before another by what they are sorted by.
-    func precedes(_ left: [Value], _ right: [Value]) -> Bool {
-        for (index, key) in sort.enumerated() {
-            if let precedes = key.precedes(left[index], right[index]) { return precedes }
-        }
-        return false
-    }
+    func precedes(_ left: [Value], _ right: [Value]) -> Bool { sort.precedes(left, right) ?? false }
 }
 
 /// The first of what comes, in an order; what is equal in it stays as it came.

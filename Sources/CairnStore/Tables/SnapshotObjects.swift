@@ -53,6 +53,18 @@ package final class SnapshotObjects {
         }
     }
 
+    /// What rows are sorted by, in the order of the rows; nothing where there is none.
+    package func keys(of rows: [Row?], along paths: [SortPath]) throws(StoreError) -> [[Value]] {
+        load(rows.compactMap(\.self), along: paths)
+        let keys = rows.map { row -> [Value] in
+            guard let row else { return [] }
+            let object = self.object(of: row)
+            return paths.map { $0.key(of: object) }
+        }
+        try rethrow()
+        return keys
+    }
+
     /// Throws what went wrong since it was last asked.
     package func rethrow() throws(StoreError) {
         guard let failure else { return }

@@ -60,15 +60,7 @@ struct RowSorter {
 
     private func paths(_ sort: [SortKey]) throws(StoreError) -> [SortPath] {
         let entity = runner.catalog.description(of: runner.fetch.entity)
-        var paths: [SortPath] = []
-        do throws(PredicateFormatError) {
-            for key in sort {
-                paths.append(try SortPath(key, of: entity, in: runner.catalog.schema))
-            }
-        } catch {
-            throw StoreError(error, entity: entity)
-        }
-        return paths
+        return try [SortPath](sort, of: entity, in: runner.catalog.schema)
     }
 
     // MARK: Reading keys
