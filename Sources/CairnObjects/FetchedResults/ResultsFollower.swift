@@ -247,10 +247,8 @@ final class ResultsFollower {
             if terms.includesPendingChanges, let object = context.registry.object(for: id),
                 object.changedIndex >= 0
             {
-                guard !object.isDeleted, !object.isGone, includes(object.entity, question),
-                    question.fetch.affectedStores.map({ context.isObject(object, inOneOf: $0) })
-                        ?? true,
-                    divided.map({ context.isFound(object, in: $0) }) ?? true,
+                guard !object.isDeleted, !object.isGone,
+                    context.isAskedFor(object, question, divided),
                     question.evaluator?.matches(object) ?? true
                 else { continue }
                 present[id] = listedObject(object, question)
@@ -278,16 +276,11 @@ final class ResultsFollower {
         return present
     }
 
-    private func includes(_ entity: SchemaEntity, _ question: FetchQuestion) -> Bool {
-        terms.includesSubentities
-            ? entity.isKind(of: question.entity) : entity === question.entity
-    }
-
     private func isAskedFor(
         _ row: Row, _ question: FetchQuestion, _ divided: [CoordinatedStore]?,
         _ context: ManagedObjectContext
     ) -> Bool {
-        guard includes(context.schema.entities[row.entity], question) else { return false }
+        guard question.includes(context.schema.entities[row.entity]) else { return false }
         if let stores = question.fetch.affectedStores, !stores.contains(row.id.store) {
             return false
         }

@@ -10,6 +10,11 @@ struct FetchQuestion {
     let evaluator: PredicateEvaluator?
     let sort: [SortPath]
 
+    /// Whether objects of an entity are asked for.
+    func includes(_ entity: SchemaEntity) -> Bool {
+        fetch.includesSubentities ? entity.isKind(of: self.entity) : entity === self.entity
+    }
+
     /// Whether all that matches is asked for, in the order of the ids.
     var isWhole: Bool {
         fetch.sort.isEmpty && fetch.limit == nil && fetch.offset == 0 && !isOfOneKey

@@ -29,17 +29,21 @@ extension ManagedObjectContext {
     /// The changed objects that a request is about.
     func pendingObjects(_ question: FetchQuestion) -> [ManagedObject] {
         guard changed.count > 0 else { return [] }
-        let stores = question.fetch.affectedStores
         let divided = dividedStores
-        return changed.inOrder {
-            let isAskedFor =
-                question.fetch.includesSubentities
-                ? $0.entity.isKind(of: question.entity) : $0.entity === question.entity
-            guard isAskedFor else { return false }
-            if let stores, !isObject($0, inOneOf: stores) { return false }
-            if let divided { return isFound($0, in: divided) }
-            return true
+        return changed.inOrder { isAskedFor($0, question, divided) }
+    }
+
+    /// Whether a request is about an object as it is here, be it that it does not match.
+    ///
+    /// - Parameter divided: the context's ``dividedStores``.
+    func isAskedFor(
+        _ object: ManagedObject, _ question: FetchQuestion, _ divided: [CoordinatedStore]?
+    ) -> Bool {
+        guard question.includes(object.entity) else { return false }
+        if let stores = question.fetch.affectedStores, !isObject(object, inOneOf: stores) {
+            return false
         }
+        return isFound(object, in: divided)
     }
 
     /// What the store is asked for if objects are changed here.

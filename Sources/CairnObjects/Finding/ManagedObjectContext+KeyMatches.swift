@@ -36,8 +36,8 @@ extension ManagedObjectContext {
             let divided = dividedStores
             let index = changedKeys(terms)
             for (place, key) in keys.enumerated() {
-                let objects = index.objects(key, terms, count: count) { object in
-                    divided.map { isFound(object, in: $0) } ?? true
+                let objects = index.objects(key, terms, count: count) {
+                    isFound($0, in: divided)
                 }
                 matches[place] = objects.map { .object($0) }
             }

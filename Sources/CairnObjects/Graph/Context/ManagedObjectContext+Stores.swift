@@ -109,8 +109,10 @@ extension ManagedObjectContext {
     }
 
     /// Whether fetches find an object that is not changed: whether its store is asked for objects of its entity.
-    func isFound(_ object: ManagedObject, in stores: [CoordinatedStore]) -> Bool {
-        if object.hasTemporaryID { return true }
+    ///
+    /// - Parameter stores: the context's ``dividedStores``.
+    func isFound(_ object: ManagedObject, in stores: [CoordinatedStore]?) -> Bool {
+        guard let stores, !object.hasTemporaryID else { return true }
         let identifier = object.objectID.store
         return stores.first { $0.identifier == identifier }?.entities[object.entity.index] ?? true
     }
