@@ -310,11 +310,6 @@ struct SourceLayout {
         ]
     }
 
-    /// The column of a property of an entity.
-    func columnName(_ property: String, declaredBy entity: Int) -> String? {
-        names[entity]?[property]
-    }
-
     private mutating func addSlots(to table: Int) throws(CoreDataImportError) {
         let root = schema.entities[tables[table].root]
         for index in root.family where numbers.numbers[index] != nil {

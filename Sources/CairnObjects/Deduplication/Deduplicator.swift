@@ -75,7 +75,7 @@ struct Deduplicator {
                 context: .init(entity: request.entityName))
         }
         self.entity = entity
-        try DuplicateTerms(entity, store.schema).check(request)
+        try DuplicateTerms(entity).check(request)
         order = DuplicateOrder(request.rule, of: entity)
         folding = DuplicateFolding(request.rule, keys: Set(request.keys))
     }

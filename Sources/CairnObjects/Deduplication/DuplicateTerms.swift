@@ -6,12 +6,8 @@ import CairnStore
 /// Looks a request about duplicates through before anything is read.
 struct DuplicateTerms {
     private let entity: SchemaEntity
-    private let schema: Schema
 
-    init(_ entity: SchemaEntity, _ schema: Schema) {
-        self.entity = entity
-        self.schema = schema
-    }
+    init(_ entity: SchemaEntity) { self.entity = entity }
 
     func check(_ request: DeduplicationRequest) throws(StoreError) {
         if request.keys.isEmpty { throw wrong(nil, "a key needs at least one attribute") }

@@ -122,8 +122,6 @@ struct RelatedPaths {
         }
     }
 
-    var isEmpty: Bool { prefixes.isEmpty && !isUnknown }
-
     private mutating func add(_ path: String, _ entity: SchemaEntity) {
         var steps: [Step] = []
         var current = entity

@@ -54,9 +54,9 @@ enum SwiftIdentifier {
     // MARK: Made names
 
     /// The name of a type, made of the words of a text: with a capital at the start.
-    static func typeName(madeOf text: String, orElse other: String = "Entity") -> String {
+    static func typeName(madeOf text: String) -> String {
         let name = isPlain(text) ? capitalized(text) : words(of: text).map(capitalized).joined()
-        return isPlain(name) ? name : other + name
+        return isPlain(name) ? name : "Entity" + name
     }
 
     /// The name of a property, made of the words of a text.

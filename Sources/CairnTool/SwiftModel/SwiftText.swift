@@ -40,11 +40,11 @@ enum SwiftText {
 
     /// A call in one line if it fits, else with its arguments in lines of their own.
     static func call(
-        _ head: String, _ arguments: [String], tail: String = "", indent: Int, extra: Int = 0
+        _ head: String, _ arguments: [String], tail: String = "", indent: Int
     ) -> [String] {
         let blanks = String(repeating: " ", count: indent)
         let line = "\(blanks)\(head)(\(arguments.joined(separator: ", ")))\(tail)"
-        if line.count + extra <= width { return [line] }
+        if line.count <= width { return [line] }
         let inner = blanks + "    "
         let words = arguments.enumerated().map { index, argument in
             argument + (index < arguments.count - 1 ? "," : ")\(tail)")

@@ -35,6 +35,7 @@ public final class MergeConflict {
 }
 
 extension ManagedObjectContext {
+    /// The values that a conflict reports: stored properties but to-many relationships, without nils.
     func snapshotValues(_ row: Row) -> [String: Any] {
         let entity = schema.entities[row.entity]
         var values: [String: Any] = [:]

@@ -72,14 +72,4 @@ extension ManagedObject {
         guard entity.relationships[index].description.isToMany else { return isFault }
         return toMany[index]?.isLoaded != true
     }
-
-    /// The values that a conflict reports: stored properties but to-many relationships, without nils.
-    final func snapshotValues() -> [String: Any] {
-        fulfillIfNeeded()
-        var values: [String: Any] = [:]
-        for (index, column) in entity.columns.enumerated() {
-            values[column.name] = columnValue(index).any
-        }
-        return values
-    }
 }
