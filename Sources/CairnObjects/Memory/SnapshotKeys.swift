@@ -13,12 +13,17 @@ final class SnapshotKeys: Sendable {
     let names: [String]
     /// The transformers of transformable attributes, by name.
     let transformers: [String: String]
+    /// Whether a model said which names there are. What was written elsewhere has those that it had there.
+    let isOfModel: Bool
     private let places: [String: Int]
 
-    init(entityName: String, names: [String], transformers: [String: String]) {
+    init(
+        entityName: String, names: [String], transformers: [String: String], isOfModel: Bool
+    ) {
         self.entityName = entityName
         self.names = names
         self.transformers = transformers
+        self.isOfModel = isOfModel
         places = Dictionary(names.enumerated().map { ($1, $0) }) { first, _ in first }
     }
 
@@ -38,7 +43,8 @@ final class SnapshotKeys: Sendable {
         where relationship.storage == .transient && !relationship.description.isToMany {
             names.append(relationship.description.name)
         }
-        self.init(entityName: entity.name, names: names, transformers: transformers)
+        self.init(
+            entityName: entity.name, names: names, transformers: transformers, isOfModel: true)
     }
 
     private static func transformer(_ name: String?) -> String {

@@ -110,6 +110,7 @@ extension ObjectSnapshot where Entity: PersistentEntity {
     private func members(_ path: PartialKeyPath<Entity>) -> [ObjectID] {
         let name = property(path).name
         guard let ids = members[name] else {
+            if !keys.isOfModel { return [] }
             preconditionFailure(
                 "\(entityName).\(name) is not in the snapshot: ask for the members with snapshot(including:)"
             )

@@ -47,6 +47,7 @@ public struct ObjectSnapshot<Entity: ManagedObject>: Sendable {
         if let place = keys.place(key) { return any(place) }
         if let ids = members[key] { return ids }
         let leaves = keys.leaves(of: key)
+        if leaves.isEmpty, !keys.isOfModel { return nil }
         precondition(
             !leaves.isEmpty,
             "the snapshot of \(entityName) has nothing named \(key): to-many relationships are in it only if snapshot(including:) names them"
@@ -97,7 +98,7 @@ extension ObjectSnapshot: Codable {
     }
 
     /// Reads a snapshot. It is not compared with any model: a value that the class does not have as such reads as if it were
-    /// missing.
+    /// missing, and so do values and members that were not written.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         objectID = try container.decode(ObjectID.self, forKey: .id)
@@ -108,7 +109,8 @@ extension ObjectSnapshot: Codable {
             entityName: try container.decode(String.self, forKey: .entity),
             names: sorted.map(\.key),
             transformers: try container.decodeIfPresent(
-                [String: String].self, forKey: .transformers) ?? [:])
+                [String: String].self, forKey: .transformers) ?? [:],
+            isOfModel: false)
         values = sorted.map(\.value)
         members =
             try container.decodeIfPresent([String: [ObjectID]].self, forKey: .members) ?? [:]

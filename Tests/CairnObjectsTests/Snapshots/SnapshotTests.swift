@@ -157,6 +157,24 @@ struct SnapshotTests {
         #expect(back == sent && Set(back + sent).count == 1)
     }
 
+    @Test("What another version of the program has not written of a snapshot is missing")
+    func incomplete() throws {
+        let stack = try stack(.log, TypedProduct.self)
+        let context = stack.context()
+        let object = product(in: context)
+        try context.save()
+        let written = try JSONEncoder().encode(object.snapshot(including: \.tags))
+        var fields = try #require(
+            try JSONSerialization.jsonObject(with: written) as? [String: Any])
+        fields["values"] = [String: Any]()
+        fields["members"] = nil
+        let back = try JSONDecoder().decode(
+            ObjectSnapshot<TypedProduct>.self,
+            from: try JSONSerialization.data(withJSONObject: fields))
+        #expect(back.objectID == object.objectID && back.tags.isEmpty && back.category == nil)
+        #expect(back["tags"] == nil && back["name"] == nil)
+    }
+
     @Test("Members that were not asked for are a mistake, and so is what is not persistent")
     func mistakes() async {
         await #expect(processExitsWith: .failure) {
