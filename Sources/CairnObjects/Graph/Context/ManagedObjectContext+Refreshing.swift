@@ -8,12 +8,7 @@ extension ManagedObjectContext {
     /// again, which read the newest state when they are touched. Those who watch the context are told of the latter as
     /// refreshed, and of new objects as deleted if they have been told of them.
     public func rollback() {
-        pendingDeletes = []
-        absorbedObjects = []
-        lockedObjects = []
-        redirects = []
-        moves = ReferenceMoves()
-        readError = nil
+        forgetIntentions()
         var restored: [ManagedObject] = []
         var roots: Set<Int> = []
         for object in changedInOrder {
@@ -28,12 +23,7 @@ extension ManagedObjectContext {
                 vanish(object)
             } else {
                 noteRefreshed(object)
-                object.isUpdated = false
-                object.isDeleted = false
-                object.isPropagated = false
-                object.isDisplaced = false
-                object.absorbedInto = nil
-                object.turnIntoFault(resetsTransients: false)
+                returnToStored(object)
                 restored.append(object)
             }
         }
@@ -48,12 +38,7 @@ extension ManagedObjectContext {
     /// Forgets everything. Objects that somebody still holds leave the context and must not be used. Those who watch the
     /// context get the ids of all of them, and nothing else.
     public func reset() {
-        pendingDeletes = []
-        absorbedObjects = []
-        lockedObjects = []
-        redirects = []
-        moves = ReferenceMoves()
-        readError = nil
+        forgetIntentions()
         advisor = nil
         batchedFetches = []
         beginEvent()
@@ -73,6 +58,16 @@ extension ManagedObjectContext {
         revision += 1
         undoHistory?.removeAllActions()
         if !changes.isEmpty { tell(.didChange(changes)) }
+    }
+
+    /// Forgets what the next save was to do beside writing changes, and what went wrong.
+    private func forgetIntentions() {
+        pendingDeletes = []
+        absorbedObjects = []
+        lockedObjects = []
+        redirects = []
+        moves = ReferenceMoves()
+        readError = nil
     }
 
     /// Brings an object up to date.
@@ -114,16 +109,21 @@ extension ManagedObjectContext {
         changed.remove(object)
         pendingDeletes.removeAll { $0 === object }
         let wasPropagated = object.isPropagated
+        returnToStored(object)
+        if wasPropagated { forgetMembers(under: [object.entity.root]) }
+        noteRefreshed(object)
+        revision += 1
+        return true
+    }
+
+    /// An object that was changed or deleted is a fault again.
+    private func returnToStored(_ object: ManagedObject) {
         object.isUpdated = false
         object.isDeleted = false
         object.isPropagated = false
         object.isDisplaced = false
         object.absorbedInto = nil
         object.turnIntoFault(resetsTransients: false)
-        if wasPropagated { forgetMembers(under: [object.entity.root]) }
-        noteRefreshed(object)
-        revision += 1
-        return true
     }
 
     /// Refreshes all objects, which show what is stored then, and keeps unsaved changes: changed objects get the newest row under
