@@ -91,13 +91,8 @@ struct DuplicateFolding {
             }
             if let giver { copy(attribute.columns, from: giver, to: winner) }
         case .newest(let name):
-            let newest = group.enumerated().min { one, other in
-                let order = DuplicateOrder.compare(
-                    one.element, other.element, name, isDescending: true)
-                return order == 0 ? one.offset < other.offset : order < 0
-            }
-            if let newest, newest.offset > 0 {
-                copy(attribute.columns, from: newest.element, to: winner)
+            if let newest = Self.newest(of: group, by: name), newest !== winner {
+                copy(attribute.columns, from: newest, to: winner)
             }
         case .maximum, .minimum, .sum:
             for column in attribute.columns {
@@ -113,6 +108,15 @@ struct DuplicateFolding {
                 set(column, value, winner)
             }
         }
+    }
+
+    /// The object with the greatest value of an attribute, of several the first.
+    private static func newest(of group: [ManagedObject], by name: String) -> ManagedObject? {
+        group.enumerated().min { one, other in
+            let order = DuplicateOrder.compare(
+                one.element, other.element, name, isDescending: true)
+            return order == 0 ? one.offset < other.offset : order < 0
+        }?.element
     }
 
     /// The values of a column that are not nil.
@@ -164,12 +168,7 @@ struct DuplicateFolding {
         switch rule {
         case .fillNil: return own ?? group.dropFirst().lazy.compactMap(target).first
         case .newest(let name):
-            let newest = group.enumerated().min { one, other in
-                let order = DuplicateOrder.compare(
-                    one.element, other.element, name, isDescending: true)
-                return order == 0 ? one.offset < other.offset : order < 0
-            }
-            return newest.flatMap { target($0.element) } ?? own
+            return Self.newest(of: group, by: name).flatMap(target) ?? own
         default: return own
         }
     }
