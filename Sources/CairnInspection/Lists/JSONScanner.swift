@@ -36,16 +36,7 @@ package struct JSONScanner: ~Copyable {
     // MARK: Structure
 
     /// The next byte that is no white space; nil at the end.
-    package mutating func peek() throws(ListError) -> UInt8? {
-        while let byte = try bytes.peek() {
-            switch byte {
-            case 0x20, 0x09, 0x0D: bytes.advance()
-            case 0x0A: bytes.takeLineFeed()
-            default: return byte
-            }
-        }
-        return nil
-    }
+    package mutating func peek() throws(ListError) -> UInt8? { try bytes.peekBehindSpace() }
 
     /// What the next value is.
     package mutating func kind() throws(ListError) -> Kind {

@@ -53,6 +53,19 @@ package struct ListBytes: ~Copyable {
         return base[position]
     }
 
+    /// The next byte that is no white space of JSON, which stays; nil at the end.
+    @inline(__always)
+    mutating func peekBehindSpace() throws(ListError) -> UInt8? {
+        while let byte = try peek() {
+            switch byte {
+            case 0x20, 0x09, 0x0D: advance()
+            case 0x0A: takeLineFeed()
+            default: return byte
+            }
+        }
+        return nil
+    }
+
     /// Leaves the byte behind that `peek` gave, if it is no line feed.
     package mutating func advance() {
         position += 1
@@ -155,18 +168,16 @@ package struct ByteSet: Sendable {
 
     /// The control characters and these.
     package init(controlsAnd characters: Unicode.Scalar...) {
-        var low: UInt64 = 0xFFFF_FFFF
-        var high: UInt64 = 0
-        for byte in characters.map({ UInt8(ascii: $0) }) {
-            if byte < 64 { low |= 1 << byte } else { high |= 1 << (byte - 64) }
-        }
-        self.low = low
-        self.high = high
+        self.init(characters, and: 0xFFFF_FFFF)
     }
 
     /// Line feed, carriage return and these.
     package init(lineEndsAnd characters: Unicode.Scalar...) {
-        var low: UInt64 = 1 << 10 | 1 << 13
+        self.init(characters, and: 1 << 10 | 1 << 13)
+    }
+
+    private init(_ characters: [Unicode.Scalar], and others: UInt64) {
+        var low = others
         var high: UInt64 = 0
         for byte in characters.map({ UInt8(ascii: $0) }) {
             if byte < 64 { low |= 1 << byte } else { high |= 1 << (byte - 64) }

@@ -67,7 +67,7 @@ package enum ListForm: Sendable, Hashable {
         var bytes = ListBytes(source.open(), capacity: 4096)
         try bytes.takeByteOrderMark()
         let isNamedLines = ["jsonl", "ndjson"].contains(source.ending)
-        let first = try nextSignificant(&bytes)
+        let first = try bytes.peekBehindSpace()
         guard let first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
             guard !isNamedJSON else {
                 throw bytes.error("its name says JSON, but it begins with neither [ nor {")
@@ -75,22 +75,11 @@ package enum ListForm: Sendable, Hashable {
             return .csv
         }
         bytes.advance()
-        let second = try nextSignificant(&bytes)
+        let second = try bytes.peekBehindSpace()
         if source.ending == "csv", !Self.continuesJSON(first, second) { return .csv }
         if first == UInt8(ascii: "[") { return .array }
         if isNamedLines { return .lines }
         return try ObjectProbe(source).form(mustHoldList: isNamedJSON)
-    }
-
-    private static func nextSignificant(_ bytes: inout ListBytes) throws(ListError) -> UInt8? {
-        while let byte = try bytes.peek() {
-            switch byte {
-            case 0x20, 0x09, 0x0D: bytes.advance()
-            case 0x0A: bytes.takeLineFeed()
-            default: return byte
-            }
-        }
-        return nil
     }
 
     /// Whether what follows a bracket is JSON and not, perhaps, a CSV header such as `[id],[name]`.
