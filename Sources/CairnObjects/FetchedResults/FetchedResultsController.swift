@@ -194,15 +194,10 @@ open class FetchedResultsController<Result: ManagedObject> {
     ///   stand together, or there is no such key.
     open func performFetch() throws(StoreError) {
         forget()
-        let sectionName = sectionName
         let follower = ResultsFollower(
             fetchRequest.terms, sectionKey: sectionNameKeyPath,
-            sectionName: sectionName.map { name in
-                { object in
-                    guard let object = object as? Result else { return "" }
-                    return name(object)
-                }
-            }, holdsObjects: fetchRequest.fetchBatchSize <= 0)
+            sectionName: sectionName.map(SectionName.untyped),
+            holdsObjects: fetchRequest.fetchBatchSize <= 0)
         self.follower?.unload()
         self.follower = nil
         try follower.load(

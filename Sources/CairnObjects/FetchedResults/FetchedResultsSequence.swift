@@ -42,15 +42,10 @@ extension ManagedObjectContext {
         of request: FetchRequest<Result>, sectionedBy path: KeyPath<Result, Name>
     ) throws(StoreError) -> some AsyncSequence<FetchedResultsSnapshot, any Error> & Sendable {
         let key = TypedEntity.of(Result.self).key(of: path)
-        let name: ((ManagedObject) -> String)? =
-            key != nil
-            ? nil
-            : { object in
-                guard let object = object as? Result else { return "" }
-                return SectionName.of(object[keyPath: path])
-            }
+        let name = { (object: Result) in SectionName.of(object[keyPath: path]) }
         let follower = ResultsFollower(
-            request.terms, sectionKey: key, sectionName: name, holdsObjects: false)
+            request.terms, sectionKey: key,
+            sectionName: key == nil ? SectionName.untyped(name) : nil, holdsObjects: false)
         return try results(follower)
     }
 
@@ -60,11 +55,8 @@ extension ManagedObjectContext {
         of request: FetchRequest<Result>, sectionName: @escaping (Result) -> String
     ) throws(StoreError) -> some AsyncSequence<FetchedResultsSnapshot, any Error> & Sendable {
         let follower = ResultsFollower(
-            request.terms, sectionKey: nil,
-            sectionName: { object in
-                guard let object = object as? Result else { return "" }
-                return sectionName(object)
-            }, holdsObjects: false)
+            request.terms, sectionKey: nil, sectionName: SectionName.untyped(sectionName),
+            holdsObjects: false)
         return try results(follower)
     }
 

@@ -369,4 +369,11 @@ enum SectionName {
         if case .string(let text) = value { return text }
         return of(value.any)
     }
+
+    /// What names the sections of objects of a class, for objects of any.
+    static func untyped<Result: ManagedObject>(
+        _ name: @escaping (Result) -> String
+    ) -> (ManagedObject) -> String {
+        { object in (object as? Result).map(name) ?? "" }
+    }
 }
