@@ -29,7 +29,7 @@ extension ManagedObject {
         return set
     }
 
-    /// The members of a to-many relationship, by number.
+    /// The members of a to-many relationship, by number: in their order, if they have one.
     @usableFromInline final func _members(_ property: Int) -> [ManagedObject] {
         guard let context = managedObjectContext else { return [] }
         guard case .members(let index) = binding.slot(property) else { mismatch(property) }
@@ -55,10 +55,7 @@ extension ManagedObject {
 
     /// The members of an ordered to-many relationship, in their order. Generated accessors call it.
     public final func _read<T: ManagedObject>(_ property: Int) -> [T] {
-        guard let context = managedObjectContext else { return [] }
-        guard case .members(let index) = binding.slot(property) else { mismatch(property) }
-        access(relationship: index)
-        return context.members(of: self, index).map { typed($0, property) }
+        _members(property).map { typed($0, property) }
     }
 
     /// Sets an ordered to-many relationship and its inverse. A member that is there twice stands where it is first. Generated

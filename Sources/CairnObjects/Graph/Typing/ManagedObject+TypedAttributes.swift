@@ -218,35 +218,29 @@ extension ManagedObject {
 
     /// Gives a new object the default of a property that nobody has set.
     final func giveDefault<V>(_ property: Int, _ value: V, _ kind: AttributeKind<V>) {
-        switch binding.slot(property) {
-        case .column(let column):
-            guard columnValue(column).isNull else { return }
-            do {
+        do {
+            switch binding.slot(property) {
+            case .column(let column):
+                guard columnValue(column).isNull else { return }
                 setPrimitiveColumn(column, try kind.encode(value))
-            } catch {
-                refuse(property, RefusedValue(value, "\(V.self)", error))
-            }
-        case .transient(let attribute):
-            guard storedValue(property).isNull else { return }
-            do {
+            case .transient(let attribute):
+                guard storedValue(property).isNull else { return }
                 setTransient(attribute, try kind.encode(value), isPrimitive: true)
-            } catch {
-                refuse(property, RefusedValue(value, "\(V.self)", error))
+            case .composite(let list):
+                let isUntouched = binding.columns(ofComposite: list).allSatisfy {
+                    columnValue($0) == entity.columns[$0].defaultValue
+                }
+                guard let composite = kind.composite, isUntouched else { return }
+                var writer = CompositeWriter()
+                composite.write(value, &writer)
+                if let cause = writer.failure { throw cause }
+                for (column, leaf) in zip(binding.columns(ofComposite: list), writer.values) {
+                    setPrimitiveColumn(column, leaf)
+                }
+            default: mismatch(property)
             }
-        case .composite(let list):
-            let isUntouched = binding.columns(ofComposite: list).allSatisfy {
-                columnValue($0) == entity.columns[$0].defaultValue
-            }
-            guard let composite = kind.composite, isUntouched else { return }
-            var writer = CompositeWriter()
-            composite.write(value, &writer)
-            if let cause = writer.failure {
-                return refuse(property, RefusedValue(value, "\(V.self)", cause))
-            }
-            for (column, leaf) in zip(binding.columns(ofComposite: list), writer.values) {
-                setPrimitiveColumn(column, leaf)
-            }
-        default: mismatch(property)
+        } catch {
+            refuse(property, RefusedValue(value, "\(V.self)", error))
         }
     }
 
