@@ -44,7 +44,7 @@ extension ResultsFollower {
         else { return nil }
         let subject = SectionCache.Subject(
             terms, stores: question.fetch.affectedStores, sectionKey: sectionKey,
-            sectionPath: address.sectionPath.map(SectionCache.PropertyPath.init),
+            sectionPath: address.sectionPath.map(KnownPath.init(path:)),
             classes: areSectionsOfObjects ? context.objectClasses : [])
         return CachePlace(address: address, subject: subject, state: state, snapshot: snapshot)
     }

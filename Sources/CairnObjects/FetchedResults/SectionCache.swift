@@ -28,12 +28,12 @@ final class SectionCache: Sendable {
         private let stores: [UUID]?
         private let sectionKey: String?
         /// The computed property that sections are named after.
-        private let sectionPath: PropertyPath?
+        private let sectionPath: KnownPath?
         /// The classes of all entities, if objects name the sections.
         private let classes: [ObjectIdentifier]
 
         init(
-            _ terms: FetchTerms, stores: [UUID]?, sectionKey: String?, sectionPath: PropertyPath?,
+            _ terms: FetchTerms, stores: [UUID]?, sectionKey: String?, sectionPath: KnownPath?,
             classes: [ObjectIdentifier]
         ) {
             var deciding = FetchTerms(entityName: terms.entityName, predicate: terms.predicate)
@@ -48,14 +48,6 @@ final class SectionCache: Sendable {
             self.sectionPath = sectionPath
             self.classes = classes
         }
-    }
-
-    /// A property of a class.
-    struct PropertyPath: Equatable, @unchecked Sendable {
-        // Unchecked: nobody does anything with it but compare it, and a path never changes.
-        private let path: AnyKeyPath
-
-        init(_ path: AnyKeyPath) { self.path = path }
     }
 
     /// A list as it was fetched.

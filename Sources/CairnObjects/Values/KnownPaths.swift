@@ -30,8 +30,8 @@ final class KnownPaths<Answer: Sendable>: Sendable {
     }
 }
 
-/// A key path as a key of a dictionary.
-private struct KnownPath: Hashable, @unchecked Sendable {
+/// A key path as something to be compared, and looked for, by any thread.
+struct KnownPath: Hashable, @unchecked Sendable {
     // Key paths are immutable; those that a macro or a literal makes capture nothing but Sendable values.
     let path: AnyKeyPath
 }

@@ -15,37 +15,31 @@ public struct TypedProperty: Sendable {
     let name: String
     let content: Content
     /// The declared default, a `DeclaredDefault` of the property's type.
-    let fallback: AnyDefault?
+    let fallback: (any AnyDefault)?
     /// Gives a new object a default that has to be computed for each one.
     let prepare: (@Sendable (ManagedObject, Int) -> Void)?
     /// What a composite attribute has in it.
     var parts: CompositeParts?
     /// What a transformer makes of stored bytes, JSON among them, a `StoredDecoding` of the property's type; nil if none
     /// does: then the type alone says how values are stored.
-    var decoding: AnyDecoding?
+    var decoding: (any AnyDecoding)?
 }
 
 /// A declared default, its type forgotten.
-class AnyDefault: @unchecked Sendable {
-    // Subclasses have one immutable stored property, which is Sendable.
-}
+protocol AnyDefault: AnyObject, Sendable {}
 
 /// What a property without a value reads as.
-final class DeclaredDefault<V>: AnyDefault, @unchecked Sendable {
-    // Immutable, and the closure is Sendable.
+final class DeclaredDefault<V>: AnyDefault {
     let make: @Sendable () -> V
 
     init(_ make: @escaping @Sendable () -> V) { self.make = make }
 }
 
 /// A way back from stored values, its type forgotten.
-class AnyDecoding: @unchecked Sendable {
-    // Subclasses have one immutable stored property, which is Sendable.
-}
+protocol AnyDecoding: AnyObject, Sendable {}
 
 /// What a stored value is as one of the property's type.
-final class StoredDecoding<V>: AnyDecoding, @unchecked Sendable {
-    // Immutable, and the closure is Sendable.
+final class StoredDecoding<V>: AnyDecoding {
     let decode: @Sendable (Value) -> V?
 
     init(_ decode: @escaping @Sendable (Value) -> V?) { self.decode = decode }
