@@ -7,9 +7,7 @@ extension LogSnapshot: ValueStreamingSnapshot {
     package func stream(forKey key: String, of id: ObjectID, chunkBytes: Int) throws(StoreError)
         -> ValueStream?
     {
-        let pinned = try readable()
-        defer { withExtendedLifetime(pinned) {} }
-        return try engine.reader.withWholeState { () throws(StoreError) -> ValueStream? in
+        try reading { pinned throws(StoreError) -> ValueStream? in
             let state = pinned.state
             guard let hit = hit(id, state) else {
                 throw StoreError(

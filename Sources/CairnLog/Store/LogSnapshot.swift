@@ -44,17 +44,16 @@ package final class LogSnapshot: RowStream {
     package func readable() throws(StoreError) -> PinnedState<EngineState> { try pin.readable() }
 
     /// Runs a closure over the state, which is all there if nothing is thrown.
-    private func reading<R>(_ body: (EngineState) throws(StoreError) -> R) throws(StoreError) -> R {
+    func reading<R>(_ body: (PinnedState<EngineState>) throws(StoreError) -> R) throws(StoreError)
+        -> R
+    {
         let pinned = try readable()
-        return try withExtendedLifetime(pinned) { () throws(StoreError) in
-            try engine.reader.withWholeState { () throws(StoreError) in try body(pinned.state) }
-        }
+        defer { withExtendedLifetime(pinned) {} }
+        return try engine.reader.withWholeState { () throws(StoreError) in try body(pinned) }
     }
 
     package func fetch(_ request: StoreFetch) throws(StoreError) -> StoreFetchResult {
-        let pinned = try readable()
-        defer { withExtendedLifetime(pinned) {} }
-        return try engine.reader.withWholeState { () throws(StoreError) in
+        try reading { pinned throws(StoreError) in
             if let result = try KeyFetch.result(request, engine.reader, pinned) { return result }
             return try FetchRunner.planned(engine.reader, pinned.state, request, wantsOrder: true)
                 .result()
@@ -65,8 +64,7 @@ package final class LogSnapshot: RowStream {
         throws(StoreError)
     {
         try check(request.entity, request.columns)
-        let pinned = try readable()
-        try engine.reader.withWholeState { () throws(StoreError) in
+        try reading { pinned throws(StoreError) in
             try BatchReader(request, engine.reader, pinned).run(body)
         }
     }
@@ -76,8 +74,7 @@ package final class LogSnapshot: RowStream {
         _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError) {
         try check(request.entity, request.columns)
-        let pinned = try readable()
-        try engine.reader.withWholeState { () throws(StoreError) in
+        try reading { pinned throws(StoreError) in
             var lookup = try KeyLookup(request, engine.reader, pinned)
             try lookup.run(keys: keys, body)
         }
@@ -88,8 +85,7 @@ package final class LogSnapshot: RowStream {
     ) throws(StoreError) {
         try check(request.entity, [])
         try check(request.destination, request.columns)
-        let pinned = try readable()
-        try engine.reader.withWholeState { () throws(StoreError) in
+        try reading { pinned throws(StoreError) in
             var reader = RelatedReader(request, engine.reader, pinned)
             try reader.run(owners, body)
         }
@@ -98,9 +94,7 @@ package final class LogSnapshot: RowStream {
     package func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void)
         throws(StoreError)
     {
-        let pinned = try readable()
-        defer { withExtendedLifetime(pinned) {} }
-        try engine.reader.withWholeState { () throws(StoreError) in
+        try reading { pinned throws(StoreError) in
             let runner = try FetchRunner.planned(
                 engine.reader, pinned.state, request, wantsOrder: false)
             if let hits = try runner.indexed()?.hits {
@@ -113,9 +107,7 @@ package final class LogSnapshot: RowStream {
     package func streamRowsInOrder(_ request: StoreFetch, _ body: (StreamedRows) -> Void)
         throws(StoreError)
     {
-        let pinned = try readable()
-        defer { withExtendedLifetime(pinned) {} }
-        try engine.reader.withWholeState { () throws(StoreError) in
+        try reading { pinned throws(StoreError) in
             if let (hits, _) = FirstRows.hits(request, pinned.state) {
                 return try HitStreamer(reader: engine.reader, pinned: pinned).run(hits, body)
             }
@@ -127,33 +119,31 @@ package final class LogSnapshot: RowStream {
     }
 
     package func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
-        try reading { state throws(StoreError) in
-            try TableRunner(reader: engine.reader, state: state, request: request).table()
+        try reading { pinned throws(StoreError) in
+            try TableRunner(reader: engine.reader, state: pinned.state, request: request).table()
         }
     }
 
     package func explain(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
-        try reading { state throws(StoreError) in
-            try QueryExplanation(reader: engine.reader, state: state).plan(of: request)
+        try reading { pinned throws(StoreError) in
+            try QueryExplanation(reader: engine.reader, state: pinned.state).plan(of: request)
         }
     }
 
     package func explain(_ request: StoreTableFetch) throws(StoreError) -> QueryPlan {
-        try reading { state throws(StoreError) in
-            try QueryExplanation(reader: engine.reader, state: state).plan(of: request)
+        try reading { pinned throws(StoreError) in
+            try QueryExplanation(reader: engine.reader, state: pinned.state).plan(of: request)
         }
     }
 
     package func explainCount(_ request: StoreFetch) throws(StoreError) -> QueryPlan {
-        try reading { state throws(StoreError) in
-            try QueryExplanation(reader: engine.reader, state: state).plan(ofCount: request)
+        try reading { pinned throws(StoreError) in
+            try QueryExplanation(reader: engine.reader, state: pinned.state).plan(ofCount: request)
         }
     }
 
     package func count(_ request: StoreFetch) throws(StoreError) -> Int {
-        let pinned = try readable()
-        defer { withExtendedLifetime(pinned) {} }
-        return try engine.reader.withWholeState { () throws(StoreError) in
+        try reading { pinned throws(StoreError) in
             let request = try request.bound(to: pinned.state, engine.identity)
             let planner = QueryPlanner.prepared(request, pinned.state, engine.identity)
             if let planner, planner.outline.isAlone, let count = planner.counted() {
@@ -167,7 +157,8 @@ package final class LogSnapshot: RowStream {
     }
 
     package func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
-        try reading { state throws(StoreError) in
+        try reading { pinned throws(StoreError) in
+            let state = pinned.state
             var hits: [RowHit] = []
             hits.reserveCapacity(ids.count)
             var places: [Int?] = []
@@ -197,10 +188,10 @@ package final class LogSnapshot: RowStream {
     package func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])
         throws(StoreError) -> [[ObjectID]]
     {
-        try reading { state throws(StoreError) in
+        try reading { pinned throws(StoreError) in
             var result: [[ObjectID]] = []
             result.reserveCapacity(owners.count)
-            let reader = MemberReader(reader: engine.reader, state: state)
+            let reader = MemberReader(reader: engine.reader, state: pinned.state)
             for owner in owners {
                 result.append(try reader.members(relationship, entity: entity, owner: owner))
             }
@@ -211,14 +202,16 @@ package final class LogSnapshot: RowStream {
     package func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
         let pinned = try readable()
         if pinned.state.redirects == nil { return nil }
-        return try reading { state throws(StoreError) in state.redirected(id, engine.identity) }
+        return try reading { pinned throws(StoreError) in
+            pinned.state.redirected(id, engine.identity)
+        }
     }
 
     package func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)
         throws(StoreError) -> [ObjectID]
     {
-        try reading { state throws(StoreError) in
-            try MemberReader(reader: engine.reader, state: state)
+        try reading { pinned throws(StoreError) in
+            try MemberReader(reader: engine.reader, state: pinned.state)
                 .referrers(target, relationship: relationship, entity: entity)
         }
     }
