@@ -33,3 +33,19 @@ extension CellColumn {
         cairn_prefetch(values + Int(starts[Int(codes[row])]))
     }
 }
+
+extension UnsafeBufferPointer<CellColumn> {
+    /// Asks for the memory of the cells of some rows, apart from their bytes.
+    @inline(__always) func prefetch(_ slots: UnsafeBufferPointer<UInt16>) {
+        for column in self {
+            for slot in slots { column.prefetch(Int(slot)) }
+        }
+    }
+
+    /// Asks for their bytes.
+    @inline(__always) func prefetchBytes(_ slots: UnsafeBufferPointer<UInt16>) {
+        for column in self where column.kind == .bytes {
+            for slot in slots { column.prefetchBytes(Int(slot)) }
+        }
+    }
+}

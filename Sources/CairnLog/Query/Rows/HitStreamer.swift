@@ -18,7 +18,7 @@ struct HitStreamer {
     private struct Run {
         let block: CachedBlock
         let entity: Int
-        let slots: Range<Int>
+        let slots: UnsafeBufferPointer<UInt16>
         let cells: UnsafeBufferPointer<CellColumn>
     }
 
@@ -36,28 +36,18 @@ struct HitStreamer {
             runs.removeAll(keepingCapacity: true)
             let end = min(start + Self.window, hits.count)
             try find(hits, start..<end, slots, &runs, catalog)
-            for run in runs {
-                for column in run.cells {
-                    for slot in run.slots { column.prefetch(Int(slots[slot])) }
-                }
-            }
-            for run in runs {
-                for column in run.cells where column.kind == .bytes {
-                    for slot in run.slots { column.prefetchBytes(Int(slots[slot])) }
-                }
-            }
+            for run in runs { run.cells.prefetch(run.slots) }
+            for run in runs { run.cells.prefetchBytes(run.slots) }
             for run in runs {
                 for column in run.cells where column.codes != nil {
-                    for slot in run.slots { column.prefetchEntry(Int(slots[slot])) }
+                    for slot in run.slots { column.prefetchEntry(Int(slot)) }
                 }
             }
             for run in runs {
                 let rows = room.take(entity: run.entity, columns: run.cells.count)
                 defer { room.give(rows) }
-                let own = UnsafeBufferPointer(
-                    start: slots + run.slots.lowerBound, count: run.slots.count)
                 try RowStreamer.stream(
-                    run.block, own, rows, catalog, prefetches: false, body)
+                    run.block, run.slots, rows, catalog, prefetches: false, body)
             }
         }
     }
@@ -79,7 +69,8 @@ struct HitStreamer {
             runs.append(
                 Run(
                     block: block, entity: entity,
-                    slots: first - range.lowerBound..<next - range.lowerBound,
+                    slots: UnsafeBufferPointer(
+                        start: slots + (first - range.lowerBound), count: next - first),
                     cells: try RowStreamer.cells(block, entity, catalog)))
             first = next
         }

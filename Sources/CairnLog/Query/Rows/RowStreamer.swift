@@ -45,7 +45,10 @@ struct RowStreamer {
         _ catalog: Catalog, prefetches: Bool, _ body: (StreamedRows) -> Void
     ) throws(StoreError) {
         let cells = try cells(block, rows.entity, catalog)
-        if prefetches { prefetch(cells, slots) }
+        if prefetches {
+            cells.prefetch(slots)
+            cells.prefetchBytes(slots)
+        }
         let (numbers, versions) = (try block.numberCells(), try block.versionCells())
         var next = 0
         while next < slots.count {
@@ -63,17 +66,6 @@ struct RowStreamer {
             }
             body(rows)
             next += rows.count
-        }
-    }
-
-    private static func prefetch(
-        _ cells: UnsafeBufferPointer<CellColumn>, _ slots: UnsafeBufferPointer<UInt16>
-    ) {
-        for column in cells {
-            for slot in slots { column.prefetch(Int(slot)) }
-        }
-        for column in cells where column.kind == .bytes {
-            for slot in slots { column.prefetchBytes(Int(slot)) }
         }
     }
 }
