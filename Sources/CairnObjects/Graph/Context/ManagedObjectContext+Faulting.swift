@@ -104,7 +104,7 @@ extension ManagedObjectContext {
             do {
                 let unknown = unknown.map { ids[$0] }
                 for row in board.wants([.faultMisses, .advice])
-                    ? try watchedRows(unknown, root) : try read(unknown)
+                    ? try watchedRows(unknown, root) : try read(unknown, under: root)
                 {
                     if let row { rows[row.id] = row }
                 }
@@ -227,6 +227,11 @@ extension ManagedObjectContext {
         }
         guard let row = try keyedSource.row(id.reference, entity: entity.index) else { return nil }
         return Row(id: id, entity: row.entity, version: row.version, cells: row.cells)
+    }
+
+    /// The rows of objects of one hierarchy, in order.
+    func read(_ ids: [ObjectID], under root: SchemaEntity) throws(StoreError) -> [Row?] {
+        try ids.count == 1 ? [read(ids[0], root)] : read(ids)
     }
 
     /// The row of a fault.

@@ -91,7 +91,7 @@ extension ManagedObjectContext {
         if parent != nil, knownRows.hidesBatches { refreshAbove(object.objectID) }
         if mergeChanges && (object.isUpdated || object.isDeleted) {
             do {
-                if let row = try read([object.objectID])[0] {
+                if let row = try read(object.objectID, object.entity) {
                     object.rebase(on: row)
                     object.unloadMembers()
                     noteRefreshed(object)

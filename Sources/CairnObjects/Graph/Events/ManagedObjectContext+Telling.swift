@@ -52,7 +52,7 @@ extension ManagedObjectContext {
     func watchedRows(_ ids: [ObjectID], _ root: SchemaEntity) throws(StoreError) -> [Row?] {
         let start = Self.now()
         do throws(StoreError) {
-            let rows = try read(ids)
+            let rows = try read(ids, under: root)
             let first = rows.lazy.compactMap { $0 }.first
             let entity = first.map { schema.entities[$0.entity] } ?? root
             tellOfFault(entity, ids[0], rows.count { $0 != nil }, start)
