@@ -138,7 +138,7 @@ struct JoinTableSearch {
         let back = side(pairs.destination, inverse)
         let isReflexive = pairs.isSymmetric(schema.entities)
         var candidates: [Candidate] = []
-        for (table, columns) in store.tables.sorted(by: { $0.key < $1.key }) {
+        for (table, columns) in store.tables.inKeyOrder() {
             let byForth = NumberedName(table, prefix: "Z_", names: forth.names)
             let byBack = NumberedName(table, prefix: "Z_", names: back.names)
             if byForth == nil && byBack == nil { continue }

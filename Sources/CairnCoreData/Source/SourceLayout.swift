@@ -56,7 +56,7 @@ struct SourceTable {
 
     /// The relationships that lead from the hierarchy's objects, as columns of entities.
     var links: [(entity: Int, slot: Slot)] {
-        slots.sorted { $0.key < $1.key }.flatMap { entity, slots in
+        slots.inKeyOrder().flatMap { entity, slots in
             slots.filter { if case .link = $0.kind { true } else { false } }.map { (entity, $0) }
         }
     }

@@ -65,7 +65,7 @@ extension BatchInserter {
 
     /// Makes targets, and enters them into the indexes.
     mutating func make(_ targets: MadeTargets, _ builder: inout CommitBuilder) throws(StoreError) {
-        for (destination, wanted) in targets.byEntity.sorted(by: { $0.key < $1.key }) {
+        for (destination, wanted) in targets.byEntity.inKeyOrder() {
             var start = 0
             while start < wanted.count {
                 let batch = builder.reader.batches.takeWhole(destination, builder.catalog)

@@ -499,7 +499,7 @@ extension BatchInserter {
             try write(values, over: old, concrete, number, row: row, &pending, &builder)
         }
         try missing.check(entity.name)
-        for (concrete, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
+        for (concrete, rows) in pending.byEntity.inKeyOrder() {
             try builder.write(rows, entity: concrete)
         }
     }

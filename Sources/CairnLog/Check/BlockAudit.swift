@@ -276,7 +276,7 @@ struct BlockAudit: ~Copyable {
             counts[key, default: 0] += 1
             last[key] = block
         }
-        for (key, count) in counts.sorted(by: { $0.key < $1.key })
+        for (key, count) in counts.inKeyOrder()
         where count >= sizes.mergedBlocks {
             guard let block = last[key] else { continue }
             let name =

@@ -15,7 +15,7 @@ extension CheckpointWriter {
         guard let redirects else { return [] }
         var units: [CheckpointUnit] = []
         var count = 0
-        for (key, entry) in redirects.entries.sorted(by: { $0.key < $1.key }) {
+        for (key, entry) in redirects.entries.inKeyOrder() {
             raw.append(key.tree)
             raw.append(key.number)
             raw.append(entry.target)

@@ -43,7 +43,7 @@ extension CommitBuilder {
                     version: isYoung ? old.version : DirectoryCell.next(old.version),
                     values: old.values, keys: pair.keys, kept: nil))
         }
-        for (entity, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
+        for (entity, rows) in pending.byEntity.inKeyOrder() {
             try write(rows, entity: entity)
         }
     }

@@ -210,7 +210,7 @@ extension CommitBuilder {
                 PendingRows.Row(
                     number: number, version: 1, values: values, keys: keys[place] ?? [], kept: nil))
         }
-        for (entity, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
+        for (entity, rows) in pending.byEntity.inKeyOrder() {
             try write(rows, entity: entity)
         }
     }

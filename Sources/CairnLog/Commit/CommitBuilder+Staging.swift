@@ -52,7 +52,7 @@ extension CommitBuilder {
             ends[part.segment.number] = part
         }
         var parts: [AdoptPayload.Part] = []
-        for (number, last) in ends.sorted(by: { $0.key < $1.key }) {
+        for (number, last) in ends.inKeyOrder() {
             let side = state.segments.sides.first { $0.segment.number == number }
             let header = UInt64(SegmentHeader.size)
             staged.ends[number] = last.end.offset

@@ -173,7 +173,7 @@ struct SideWriter: ~Copyable {
 
     /// Writes the rows that do not make a full block.
     mutating func finishRows() throws(StoreError) {
-        for (entity, var batch) in batches.sorted(by: { $0.key < $1.key }) {
+        for (entity, var batch) in batches.inKeyOrder() {
             try write(&batch, entity, isFull: false)
             engine.reader.batches.give(batch.columns)
         }

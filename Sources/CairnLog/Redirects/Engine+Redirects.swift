@@ -22,7 +22,7 @@ extension Engine {
     func checkRedirects(_ state: EngineState, _ report: inout StoreCheckReport) {
         guard let redirects = state.redirects else { return }
         let live = Set(state.segments.all.map(\.number))
-        for (key, entry) in redirects.entries.sorted(by: { $0.key < $1.key }) {
+        for (key, entry) in redirects.entries.inKeyOrder() {
             report.redirects += 1
             func find(_ words: String) {
                 report.find(

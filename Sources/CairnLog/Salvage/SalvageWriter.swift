@@ -240,7 +240,7 @@ struct SalvageWriter: ~Copyable {
     /// Where ids lead whose objects were folded into others. One that is there after all is itself.
     private mutating func redirections(_ state: EngineState) -> [Redirection] {
         var redirections: [Redirection] = []
-        for (key, entry) in content.inventory.redirects.sorted(by: { $0.key < $1.key }) {
+        for (key, entry) in content.inventory.redirects.inKeyOrder() {
             guard entry.target != 0, let tree = catalog.treeIndex(id: key.tree),
                 state.directories[tree][key.number].isEmpty
             else { continue }

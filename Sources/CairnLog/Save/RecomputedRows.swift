@@ -49,7 +49,7 @@ final class RecomputedRows {
 
     /// Writes what waits.
     func finish(_ builder: inout CommitBuilder) throws(StoreError) {
-        for (entity, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
+        for (entity, rows) in pending.byEntity.inKeyOrder() {
             try builder.write(rows, entity: entity)
         }
         pending = PendingRows()

@@ -65,7 +65,7 @@ package struct SaveWriter {
         }
         for index in writes { removeKeys(plan.rows[index], &builder) }
         for index in writes { try add(index, &builder) }
-        for (entity, rows) in pending.byEntity.sorted(by: { $0.key < $1.key }) {
+        for (entity, rows) in pending.byEntity.inKeyOrder() {
             try builder.write(rows, entity: entity)
         }
         try builder.moveInLists(plan.pairKeys)

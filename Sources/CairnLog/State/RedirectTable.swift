@@ -136,7 +136,7 @@ extension [RedirectTable.Key: RedirectTable.Entry] {
         var payloads: [RedirectsPayload] = []
         var groups: [RedirectsPayload.Group] = []
         var count = 0
-        for (key, entry) in sorted(by: { $0.key < $1.key }) {
+        for (key, entry) in inKeyOrder() {
             let said = RedirectsPayload.Entry(
                 old: key.number, new: entry.target, turn: entry.turn)
             if groups.last?.tree == key.tree {

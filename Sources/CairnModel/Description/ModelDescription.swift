@@ -169,7 +169,7 @@ public struct ModelDescription: Sendable, CustomStringConvertible {
         if let renamingIdentifier { marks.append("was \(renamingIdentifier)") }
         if let modifier { marks.append("hash modifier \(modifier)") }
         if !userInfo.isEmpty {
-            let entries = userInfo.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            let entries = userInfo.inKeyOrder().map { "\($0.key)=\($0.value)" }
             marks.append("info \(entries.joined(separator: " "))")
         }
         return marks
@@ -187,7 +187,7 @@ public struct ModelDescription: Sendable, CustomStringConvertible {
     // MARK: Configurations and templates
 
     private var configurations: [[String]] {
-        model.configurations.sorted { $0.key < $1.key }.map { name, members in
+        model.configurations.inKeyOrder().map { name, members in
             ["configuration", name, members.joined(separator: ", ")]
         }
     }

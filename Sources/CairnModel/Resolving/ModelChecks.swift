@@ -29,7 +29,7 @@ struct ModelChecks {
                     element: "\(entity.name).\(property.name)")
             }
         }
-        for (name, members) in model.configurations.sorted(by: { $0.key < $1.key }) {
+        for (name, members) in model.configurations.inKeyOrder() {
             for member in members {
                 try require(member, "the member", element: "configuration \(name)")
             }

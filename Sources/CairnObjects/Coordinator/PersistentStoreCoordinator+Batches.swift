@@ -198,7 +198,7 @@ extension PersistentStoreCoordinator {
             places[place, default: []].append(index)
         }
         var ids = [ObjectID?](repeating: nil, count: entities.count)
-        for (place, indexes) in places.sorted(by: { $0.key < $1.key }) {
+        for (place, indexes) in places.inKeyOrder() {
             let given = try writing(to: stores[place]) { store throws(StoreError) in
                 try store.obtainPermanentIDs(forEntities: indexes.map { entities[$0] })
             }

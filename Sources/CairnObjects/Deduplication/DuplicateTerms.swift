@@ -43,7 +43,7 @@ struct DuplicateTerms {
                 throw wrong(nil, "merging needs a rule that says which object stays")
             default: try check(into, keys: keys)
             }
-            for (name, rule) in rules.sorted(by: { $0.key < $1.key }) {
+            for (name, rule) in rules.inKeyOrder() {
                 if keys.contains(name) {
                     throw wrong(name, "it is part of the key, so it is the same in all")
                 }

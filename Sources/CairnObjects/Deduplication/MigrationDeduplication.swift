@@ -56,7 +56,7 @@ extension DeduplicationRequest {
                 targets[declaring.index, default: []].append(described)
             }
         }
-        return targets.sorted { $0.key < $1.key }.compactMap { index, constraints in
+        return targets.inKeyOrder().compactMap { index, constraints in
             let target = plan.newSchema.entities[index]
             return former(of: target, names, constraints, plan).map { request in
                 MigrationDeduplication(
@@ -175,7 +175,7 @@ extension DeduplicationRule {
         case .first, .last, .mostComplete, .nullKey, .fail: []
         case .newest(let attribute), .smallest(let attribute): [attribute]
         case .merge(let rules, let winner):
-            rules.sorted { $0.key < $1.key }.flatMap { name, rule in
+            rules.inKeyOrder().flatMap { name, rule in
                 if case .newest(let attribute) = rule { [name, attribute] } else { [name] }
             } + winner.names
         }
@@ -195,7 +195,7 @@ extension DeduplicationRule {
             return (name(attribute) ?? equal).map { .smallest(by: $0) } ?? .first
         case .merge(let rules, let winner):
             var renamed: [String: FoldingRule] = [:]
-            for (property, rule) in rules.sorted(by: { $0.key < $1.key }) {
+            for (property, rule) in rules.inKeyOrder() {
                 if let property = name(property) { renamed[property] = rule.renamed(name) }
             }
             return .merge(renamed, into: winner.renamed(name, equal: equal))

@@ -74,7 +74,7 @@ extension ManagedObjectContext {
                 unknown[entity.index, default: (index, [])].owners.append(owner)
             }
         }
-        for (entity, question) in unknown.sorted(by: { $0.key < $1.key }) {
+        for (entity, question) in unknown.inKeyOrder() {
             let members = try source().members(
                 ofRelationship: question.index, entity: entity, owners: question.owners)
             for (owner, ids) in zip(question.owners, members) {

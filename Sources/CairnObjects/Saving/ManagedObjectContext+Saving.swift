@@ -296,7 +296,7 @@ extension ManagedObjectContext {
         of object: ManagedObject, to request: inout SaveRequest,
         _ known: inout Set<SaveRequest.PairChange>
     ) {
-        for (index, state) in object.toMany.sorted(by: { $0.key < $1.key }) where state.hasChanges {
+        for (index, state) in object.toMany.inKeyOrder() where state.hasChanges {
             guard case .pairs(let pairs, let isSource) = object.entity.relationships[index].storage
             else { continue }
             func change(_ other: ObjectID, isAddition: Bool) -> SaveRequest.PairChange {

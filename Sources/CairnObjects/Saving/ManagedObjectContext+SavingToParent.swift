@@ -208,7 +208,7 @@ extension ManagedObjectContext {
         of own: ManagedObject, _ child: ManagedObjectContext, for shown: ManagedObject
     ) {
         guard schema.hasOrder, let rarer = own.rarer else { return }
-        for (index, state) in rarer.toMany.sorted(by: { $0.key < $1.key })
+        for (index, state) in rarer.toMany.inKeyOrder()
         where state.order != nil && state.hasChanges {
             setOrder(of: shown, index, child.orderedMembers(of: own, index))
         }

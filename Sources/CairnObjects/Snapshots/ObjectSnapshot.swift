@@ -104,7 +104,7 @@ extension ObjectSnapshot: Codable {
         objectID = try container.decode(ObjectID.self, forKey: .id)
         objectVersion = try container.decode(Int.self, forKey: .version)
         let named = try container.decode([String: Value].self, forKey: .values)
-        let sorted = named.sorted { $0.key < $1.key }
+        let sorted = named.inKeyOrder()
         keys = SnapshotKeys(
             entityName: try container.decode(String.self, forKey: .entity),
             names: sorted.map(\.key),

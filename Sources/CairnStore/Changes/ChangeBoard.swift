@@ -79,7 +79,7 @@ package final class ChangeBoard: Sendable {
                 state.isDelivering = true
                 var sets: [ChangeSet] = []
                 swap(&sets, &state.waiting)
-                let observers = state.observers.sorted { $0.key < $1.key }.map(\.value)
+                let observers = state.observers.inKeyOrder().map(\.value)
                 return (sets, observers)
             }
             guard let next else { return }

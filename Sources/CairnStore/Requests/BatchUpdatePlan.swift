@@ -70,7 +70,7 @@ package struct BatchUpdatePlan: Sendable {
         self.fetch = fetch
         var assignments: [Assignment] = []
         // In a fixed order, so that of several mistakes the same is told each time.
-        for (key, value) in request.propertiesToUpdate.sorted(by: { $0.key < $1.key }) {
+        for (key, value) in request.propertiesToUpdate.inKeyOrder() {
             for column in try Self.columns(of: key, value, entity, schema) {
                 let rule = Rule(
                     entity.columns[column], entity, validates: request.validatesValues)

@@ -168,7 +168,7 @@ struct HistoryCommand: ParsableCommand {
     private static func redirected(_ group: PersistentHistoryChanges.Group)
         -> [(number: UInt64, target: UInt64)]
     {
-        group.redirects.filter { group.numbers.contains($0.key) }.sorted { $0.key < $1.key }
+        group.redirects.filter { group.numbers.contains($0.key) }.inKeyOrder()
             .map { ($0.key, $0.value) }
     }
 

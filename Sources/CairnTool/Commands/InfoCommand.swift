@@ -194,7 +194,7 @@ struct InfoCommand: ParsableCommand {
     private static func metadata(_ metadata: StoreMetadata) -> [String] {
         guard !metadata.values.isEmpty else { return [] }
         var table = TextTable(["metadata", "value"], alignments: [.left, .left])
-        for (key, value) in metadata.values.sorted(by: { $0.key < $1.key }) {
+        for (key, value) in metadata.values.inKeyOrder() {
             table.add([key, PlainText.value(value)])
         }
         return [""] + table.lines
@@ -276,7 +276,7 @@ struct InfoCommand: ParsableCommand {
             add(
                 "metadata",
                 .object(
-                    contents.metadata.values.sorted { $0.key < $1.key }.map {
+                    contents.metadata.values.inKeyOrder().map {
                         .init(key: $0.key, value: .string(PlainText.value($0.value)))
                     }))
         }

@@ -324,7 +324,7 @@ struct MigrateCommand: ParsableCommand {
                     "cost": .string("\(report.plan.cost)"),
                     "folded": .count(report.foldedObjects),
                     "removed": .object(
-                        report.removedObjects.sorted { $0.key < $1.key }.map {
+                        report.removedObjects.inKeyOrder().map {
                             .init(key: $0.key, value: .count($0.value))
                         }),
                 ]).line)
@@ -340,7 +340,7 @@ struct MigrateCommand: ParsableCommand {
             console.print(
                 "\(PlainText.count(report.foldedObjects, "object")) became one with others")
         }
-        for (entity, count) in report.removedObjects.sorted(by: { $0.key < $1.key }) {
+        for (entity, count) in report.removedObjects.inKeyOrder() {
             console.print(
                 "\(PlainText.count(count, "object")) of \(PlainText.visible(entity)) went with the entity"
             )

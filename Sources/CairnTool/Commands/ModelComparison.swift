@@ -82,7 +82,7 @@ enum VersionPrinter {
     /// Prints the hash of each entity in the order of their names, and the checksum of all.
     static func print(_ model: ManagedObjectModel, json: Bool) {
         let console = Console.current
-        let hashes = model.entityVersionHashesByName.sorted { $0.key < $1.key }
+        let hashes = model.entityVersionHashesByName.inKeyOrder()
         guard !json else {
             for (name, hash) in hashes {
                 console.print(

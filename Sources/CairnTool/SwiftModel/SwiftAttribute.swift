@@ -212,7 +212,7 @@ enum SwiftRemarks {
         // The mark says its merge rule.
         let entries = entries.filter { $0.key != MergeRule.userInfoKey }
         if entries.isEmpty { return [] }
-        let text = entries.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }
+        let text = entries.inKeyOrder().map { "\($0.key) = \($0.value)" }
         return ["User info: \(text.joined(separator: ", "))"]
     }
 }

@@ -150,7 +150,7 @@ struct SwiftModelPrinter {
     /// What the model says beyond its entities.
     private var unsaid: [String] {
         let model = source.model
-        var items = model.configurations.sorted { $0.key < $1.key }.map { name, members in
+        var items = model.configurations.inKeyOrder().map { name, members in
             "configuration \(name): \(members.joined(separator: ", "))"
         }
         items += model.fetchRequestTemplates.map { template in

@@ -95,7 +95,7 @@ extension ManagedObject {
     /// An error for each object that is no more and that a relationship was set to.
     final var errorsOfLostTargets: [StoreError] {
         guard let rarer, !rarer.lostTargets.isEmpty else { return [] }
-        return rarer.lostTargets.sorted { $0.key < $1.key }.flatMap { index, lost in
+        return rarer.lostTargets.inKeyOrder().flatMap { index, lost in
             let name = entity.relationships[index].description.name
             return lost.map { id in
                 failure(

@@ -60,7 +60,7 @@ extension ManagedObject {
     public final func setValuesForKeys(_ values: [String: Any?]) throws(StoreError) {
         var settings: [PropertySetting] = []
         var errors: [StoreError] = []
-        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+        for (key, value) in values.inKeyOrder() {
             do throws(StoreError) {
                 settings += try self.settings(value, forKey: key, isStrict: true)
             } catch {

@@ -120,7 +120,7 @@ extension ManagedObject {
     /// An error for each value that cannot be saved, and for each object that is no more and that a relationship was set to.
     final var refusalErrors: [StoreError] {
         guard let rarer, hasRefusals else { return [] }
-        let values = rarer.refused.sorted { $0.key < $1.key }.map { index, refused in
+        let values = rarer.refused.inKeyOrder().map { index, refused in
             refusal(
                 entity.attributes[index].description.name, refused.typeName, refused.cause)
         }
