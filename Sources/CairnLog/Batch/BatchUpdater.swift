@@ -47,6 +47,7 @@ final class BatchUpdater {
     private let moment: Date
     /// What is left to do for derived attributes; nil if there are none.
     private let derivations: BatchDerivations?
+    // Loaded for every row whose key may change: one owner needs no watching.
     @exclusivity(unchecked) private var key = KeyBuffer()
     @exclusivity(unchecked) private var other = KeyBuffer()
     private var suspects: [Suspect] = []

@@ -2,6 +2,7 @@
 package final class RawBytes: @unchecked Sendable {
     // Written by the one that makes it, read by others only after that.
     private let base: UnsafeMutableRawPointer
+    // Asked for at every access to the bytes, and changed by `trim` alone, before anybody else has them.
     @exclusivity(unchecked) package private(set) var count: Int
 
     package init(count: Int) {
@@ -21,7 +22,7 @@ package final class RawBytes: @unchecked Sendable {
         UnsafeMutableRawBufferPointer(start: base, count: count)
     }
 
-    /// Leaves out what lies behind.
+    /// Leaves out what lies behind; for the one that makes it.
     func trim(to count: Int) {
         precondition(count <= self.count, "bytes are cut, never added")
         self.count = count

@@ -15,6 +15,7 @@ final class FetchIndexWriter {
     private let seed: UInt64
     /// By fetch index of the catalog; nil for those that are not kept here.
     private let changes: [IndexChanges?]
+    // Loaded for every row: one owner needs no watching.
     @exclusivity(unchecked) private var key = IndexKey()
     /// How many deaths of the commit have been told.
     var toldDeaths = 0
