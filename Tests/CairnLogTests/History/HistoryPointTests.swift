@@ -21,15 +21,6 @@ struct HistoryPointTests {
             at: "/store", schema: try SampleStore.schema(), options: options)
     }
 
-    private static func code(_ body: () throws -> Void) -> StoreError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? StoreError)?.code
-        }
-    }
-
     // MARK: Still to come
 
     @Test(
@@ -66,7 +57,7 @@ struct HistoryPointTests {
         for number in [last + 1, last + 2, 1 << 62, .max] {
             for name in ["search", "other"] {
                 #expect(
-                    Self.code {
+                    storeErrorCode {
                         try store.setHistoryConsumer(name, seen: number, mustExist: false)
                     } == .invalidRequest)
             }
@@ -74,7 +65,7 @@ struct HistoryPointTests {
         }
         // Somebody has removed it meanwhile.
         #expect(
-            Self.code { try store.setHistoryConsumer("gone", seen: 1, mustExist: true) }
+            storeErrorCode { try store.setHistoryConsumer("gone", seen: 1, mustExist: true) }
                 == .invalidRequest)
         #expect(try store.historyConsumerNumbers().keys.sorted() == ["search"])
         try store.close()
@@ -114,12 +105,13 @@ struct HistoryPointTests {
         let store = try Self.open(disk, tracks: nil)
         try SampleStore.firstObjects(store)
         let before = try DiskImage(of: disk)
-        #expect(Self.code { try store.removeHistoryConsumer("a") } == .invalidRequest)
+        #expect(storeErrorCode { try store.removeHistoryConsumer("a") } == .invalidRequest)
         #expect(
-            Self.code { try store.setHistoryConsumer("a", seen: 1, mustExist: false) }
+            storeErrorCode { try store.setHistoryConsumer("a", seen: 1, mustExist: false) }
                 == .invalidRequest)
-        #expect(Self.code { _ = try store.deleteHistory(through: 1) } == .invalidRequest)
-        #expect(Self.code { _ = try store.historyTransaction(before: Date()) } == .invalidRequest)
+        #expect(storeErrorCode { _ = try store.deleteHistory(through: 1) } == .invalidRequest)
+        #expect(
+            storeErrorCode { _ = try store.historyTransaction(before: Date()) } == .invalidRequest)
         #expect(try DiskImage(of: disk) == before)
         // Not even the next commit says that there may be one.
         try SampleStore.manyRows(store)
@@ -168,13 +160,13 @@ struct HistoryPointTests {
     func replaced(_ later: Int) throws {
         let (store, token, kept) = try Self.replaced(later: later)
         #expect(
-            Self.code { _ = try store.fetchHistory(.fetchHistory(after: token)) }
+            storeErrorCode { _ = try store.fetchHistory(.fetchHistory(after: token)) }
                 == .historyTokenExpired)
         try store.registerHistoryConsumer("search")
-        #expect(Self.code { try store.advance("search", to: token) } == .historyTokenExpired)
+        #expect(storeErrorCode { try store.advance("search", to: token) } == .historyTokenExpired)
         if later > 3 {
             #expect(
-                Self.code { try store.execute(.deleteHistory(before: token)) }
+                storeErrorCode { try store.execute(.deleteHistory(before: token)) }
                     == .historyTokenExpired)
         }
         // What it had before is still its own, wherever compaction has put it.
@@ -198,7 +190,7 @@ struct HistoryPointTests {
         }
         #expect(round > 0)
         #expect(
-            Self.code { _ = try store.fetchHistory(.fetchHistory(after: token)) }
+            storeErrorCode { _ = try store.fetchHistory(.fetchHistory(after: token)) }
                 == .historyTokenExpired)
         try store.close()
     }
@@ -212,7 +204,7 @@ struct HistoryPointTests {
         _ = try store.deleteHistory(through: all[1].transactionNumber)
         #expect(try store.execute(.fetchHistory(after: all[1].token)).transactions.count == 2)
         #expect(
-            Self.code { _ = try store.fetchHistory(.fetchHistory(after: all[0].token)) }
+            storeErrorCode { _ = try store.fetchHistory(.fetchHistory(after: all[0].token)) }
                 == .historyTokenExpired)
         // Nobody goes back, so nothing is lost by a consumer that is late.
         try store.registerHistoryConsumer("search")

@@ -34,10 +34,6 @@ struct MetadataTests {
             at: "/store", schema: isReadOnly ? nil : try SampleStore.schema(), options: options)
     }
 
-    private static func error(_ body: () throws -> Void) -> StoreError? {
-        #expect(throws: StoreError.self, performing: body)
-    }
-
     /// What is on a disk for who opens it next; everything in it must fit together.
     private static func values(on disk: any FileSystem) throws -> [String: Value] {
         let store = try open(disk, isReadOnly: true)
@@ -103,7 +99,7 @@ struct MetadataTests {
         try SampleStore.firstObjects(store)
         try store.setMetadata(["a": .integer(1)])
         // The same objects again: their codes are taken.
-        #expect(Self.error { try SampleStore.firstObjects(store) }?.code == .constraintConflict)
+        #expect(storeError { try SampleStore.firstObjects(store) }?.code == .constraintConflict)
         #expect(
             try LogStore.metadata(forStoreAt: "/store", on: DiskImage(of: disk).disk()).values
                 .isEmpty)
@@ -120,18 +116,18 @@ struct MetadataTests {
         try store.setMetadata(["a": .integer(1)])
         let id = store.identity.id(1, entity: 0)
         #expect(
-            Self.error { try store.setMetadata(["id": .objectID(id)]) }?.code == .invalidRequest)
+            storeError { try store.setMetadata(["id": .objectID(id)]) }?.code == .invalidRequest)
         let large = Data(count: 13 << 20)
         #expect(
-            Self.error { try store.setMetadata(["large": .binary(large)]) }?.code == .invalidRequest
+            storeError { try store.setMetadata(["large": .binary(large)]) }?.code == .invalidRequest
         )
         #expect(try store.metadata().values == ["a": .integer(1)])
         try store.writeMetadata()
         try store.close()
-        #expect(Self.error { _ = try store.metadata() }?.code == .unusable)
-        #expect(Self.error { try store.writeMetadata() }?.code == .unusable)
+        #expect(storeError { _ = try store.metadata() }?.code == .unusable)
+        #expect(storeError { try store.writeMetadata() }?.code == .unusable)
         let reader = try Self.open(disk, isReadOnly: true)
-        #expect(Self.error { try reader.setMetadata([:]) }?.code == .readOnly)
+        #expect(storeError { try reader.setMetadata([:]) }?.code == .readOnly)
         #expect(try reader.metadata()["a"] == .integer(1))
         try reader.close()
     }
@@ -155,14 +151,14 @@ struct MetadataTests {
         let lock = try disk.open("/store/lock", .readWrite)
         #expect(try lock.lock(byte: 0, exclusive: true))
         #expect(
-            Self.error { try LogStore.setMetadata([:], forStoreAt: "/store", on: disk) }?.code
+            storeError { try LogStore.setMetadata([:], forStoreAt: "/store", on: disk) }?.code
                 == .storeInUse)
         #expect(try LogStore.metadata(forStoreAt: "/store", on: disk)["a"] == .integer(2))
         #expect(
-            Self.error { _ = try LogStore.metadata(forStoreAt: "/other", on: disk) }?.code
+            storeError { _ = try LogStore.metadata(forStoreAt: "/other", on: disk) }?.code
                 == .openFailed)
         #expect(
-            Self.error { try LogStore.setMetadata([:], forStoreAt: "/other", on: disk) }?.code
+            storeError { try LogStore.setMetadata([:], forStoreAt: "/other", on: disk) }?.code
                 == .openFailed)
         #expect(try !disk.exists("/other"))
     }
@@ -301,7 +297,7 @@ struct MetadataTests {
         try CompactionTests.update(store, 0..<3, 1)
         try store.close()
         #expect(try LogStore.metadata(forStoreAt: "/store", on: disk)["a"] == .integer(1))
-        let refused = Self.error {
+        let refused = storeError {
             try LogStore.setMetadata([:], forStoreAt: "/store", on: disk)
         }
         #expect(refused?.code == .openFailed)

@@ -32,10 +32,6 @@ struct BackupTests {
         return try SampleStore.text(store)
     }
 
-    static func error(_ body: () throws -> Void) -> StoreError? {
-        #expect(throws: StoreError.self, performing: body)
-    }
-
     @Test(
         "A backup beside a writer holds one state, and later ones only what is new",
         arguments: [1 << 30, 6 << 10] as [UInt64])
@@ -193,7 +189,7 @@ struct BackupTests {
                 if commits { try SampleStore.manyRows(copy) }
                 let text = try SampleStore.text(copy)
                 // Nobody copies into what somebody has open for writing.
-                let busy = Self.error { _ = try store.backup(to: "/store", on: disk) }
+                let busy = storeError { _ = try store.backup(to: "/store", on: disk) }
                 #expect(busy?.code == .storeInUse)
                 FollowingStores.abandon(copy)
                 try SampleStore.manyRows(store)
@@ -203,7 +199,7 @@ struct BackupTests {
                     try store.close()
                     continue
                 }
-                let error = Self.error { _ = try store.backup(to: "/store", on: disk) }
+                let error = storeError { _ = try store.backup(to: "/store", on: disk) }
                 #expect(error?.code == .invalidRequest)
                 #expect(error?.context.segment != nil)
                 #expect(error?.context.path == "/store")
@@ -224,11 +220,11 @@ struct BackupTests {
         let text = try SampleStore.text(store)
         try store.close()
         let old = try Self.writer(disk, at: "/old")
-        let error = Self.error { _ = try old.backup(to: "/store", on: disk) }
+        let error = storeError { _ = try old.backup(to: "/store", on: disk) }
         #expect(error?.code == .invalidRequest)
         // And when it has come as far, on another way.
         for round in 0..<9 { try CompactionTests.update(old, 0..<70, round) }
-        let diverged = Self.error { _ = try old.backup(to: "/store", on: disk) }
+        let diverged = storeError { _ = try old.backup(to: "/store", on: disk) }
         #expect(diverged?.code == .invalidRequest)
         #expect(diverged?.context.offset != nil)
         #expect(try Self.text(disk) == text)
@@ -260,7 +256,7 @@ struct BackupTests {
             ("/othercopy", "another store"), ("/full", "not empty"),
         ] {
             let before = try DiskImage(of: disk, FilePath(folder)).files.filter { $0.key != "lock" }
-            let error = Self.error { _ = try store.backup(to: folder, on: disk) }
+            let error = storeError { _ = try store.backup(to: folder, on: disk) }
             #expect(error?.code == .invalidRequest, "\(folder)")
             #expect(error?.message.contains(what) == true, "\(error?.message ?? "")")
             #expect(error?.context.path == folder)
@@ -290,16 +286,16 @@ struct BackupTests {
         byte.mutable[0] ^= 4
         try file.write(byte.bytes, at: place)
         for folder in ["/store", "/new"] {
-            let error = Self.error { _ = try store.backup(to: folder, on: disk) }
+            let error = storeError { _ = try store.backup(to: folder, on: disk) }
             #expect(error?.code == .damaged)
             #expect(error?.context.segment == 1)
             #expect(error?.context.path?.hasPrefix("/source") == true)
         }
         #expect(try Self.text(disk) == text)
-        let unfinished = Self.error { _ = try Self.text(disk, "/new") }
+        let unfinished = storeError { _ = try Self.text(disk, "/new") }
         #expect(unfinished?.code == .openFailed)
         #expect(unfinished?.message.contains("not finished") == true)
-        #expect(Self.error { _ = try Self.writer(disk, at: "/new") }?.code == .openFailed)
+        #expect(storeError { _ = try Self.writer(disk, at: "/new") }?.code == .openFailed)
         // Mended, both go on.
         byte.mutable[0] ^= 4
         try file.write(byte.bytes, at: place)

@@ -15,10 +15,6 @@ import Testing
 struct CopyTests {
     private static let identifier = UUID()
 
-    private static func error(_ body: () throws -> Void) -> StoreError? {
-        #expect(throws: StoreError.self, performing: body)
-    }
-
     /// A store with rows in several segments, large values and metadata.
     private static func source(_ disk: any FileSystem = MemoryFileSystem()) throws -> LogStore {
         let store = try BackupTests.writer(disk, at: "/source")
@@ -94,13 +90,13 @@ struct CopyTests {
         try CompactionTests.update(other, 0..<5, 1)
         let text = try SampleStore.text(other)
         for path in ["/store", "/source", "/source/inside"] {
-            #expect(Self.error { try store.copy(to: path, on: disk) }?.code == .invalidRequest)
+            #expect(storeError { try store.copy(to: path, on: disk) }?.code == .invalidRequest)
         }
         try other.close()
         #expect(try BackupTests.text(disk) == text)
         #expect(try disk.list("/source").allSatisfy { $0 != "inside" })
         try store.close()
-        #expect(Self.error { try store.copy(to: "/next", on: disk) }?.code == .unusable)
+        #expect(storeError { try store.copy(to: "/next", on: disk) }?.code == .unusable)
         #expect(try !disk.exists("/next"))
     }
 
@@ -110,7 +106,7 @@ struct CopyTests {
         let store = try Self.source(disk)
         let file = try disk.open("/source/0000000001.segment", .readWrite)
         try file.write([0xFF].span.bytes, at: 4500)
-        #expect(Self.error { try store.copy(to: "/store", on: disk) }?.code == .damaged)
+        #expect(storeError { try store.copy(to: "/store", on: disk) }?.code == .damaged)
         #expect(try !disk.exists("/store"))
         try store.close()
     }

@@ -14,10 +14,6 @@ import Testing
 
 @Suite("Removing stores where that fails")
 struct RemovalFailureTests {
-    private static func error(_ body: () throws -> Void) -> StoreError? {
-        #expect(throws: StoreError.self, performing: body)
-    }
-
     /// A store with some content, closed.
     private static func sample(_ disk: any FileSystem, at folder: String, rounds: Int = 1) throws
         -> String
@@ -38,7 +34,7 @@ struct RemovalFailureTests {
         let before = try DiskImage(of: disk)
         let faulty = FaultInjectingFileSystem(over: disk)
         faulty.fail(.unlink, with: .permissionDenied, repeats: true)
-        let error = Self.error {
+        let error = storeError {
             if isReplaced {
                 try LogStore.replace(at: "/store", withStoreAt: "/source", on: faulty)
             } else {
@@ -64,7 +60,7 @@ struct RemovalFailureTests {
         chmod(path, 0o555)
         defer { chmod(path, 0o755) }
         #expect(
-            Self.error {
+            storeError {
                 if isReplaced {
                     try LogStore.replace(at: path, withStoreAt: source)
                 } else {
@@ -85,9 +81,9 @@ struct RemovalFailureTests {
         let faulty = FaultInjectingFileSystem(over: disk)
         try #require(try disk.list("/store").count > 2, "two files besides the lock")
         faulty.fail(.unlink, number: 2, with: .ioError)
-        #expect(Self.error { try LogStore.destroy(at: "/store", on: faulty) }?.code == .inputOutput)
+        #expect(storeError { try LogStore.destroy(at: "/store", on: faulty) }?.code == .inputOutput)
         #expect(
-            Self.error {
+            storeError {
                 _ = try LogStore.open(at: "/store", options: FollowingStores.reading(disk))
             }?.code == .openFailed)
         try LogStore.destroy(at: "/store", on: disk)
@@ -108,10 +104,10 @@ struct RemovalFailureTests {
         let before = try DiskImage(of: disk)
         for force in [false, true] {
             #expect(
-                Self.error { try LogStore.destroy(at: "/store", on: disk, force: force) }?.code
+                storeError { try LogStore.destroy(at: "/store", on: disk, force: force) }?.code
                     == .invalidRequest)
             #expect(
-                Self.error {
+                storeError {
                     try LogStore.replace(
                         at: "/store", withStoreAt: "/source", on: disk, force: force)
                 }?.code == .invalidRequest)
@@ -150,7 +146,7 @@ struct RemovalFailureTests {
         try segment.write(UnsafeRawBufferPointer(bytes.mutable), at: 9_000)
         let open = try BackupTests.writer(disk, at: "/store")
         #expect(
-            Self.error {
+            storeError {
                 try LogStore.replace(
                     at: "/store", withStoreAt: "/source", on: disk, force: true)
             }?.code == .damaged)

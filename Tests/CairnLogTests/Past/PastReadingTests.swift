@@ -15,15 +15,6 @@ import Testing
 
 @Suite("Reading past states")
 struct PastReadingTests {
-    private static func code(_ body: () throws -> Void) -> StoreError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? StoreError)?.code
-        }
-    }
-
     @Test("Who goes from commit to commit reads what they hold, and looks through no folder")
     func steps() throws {
         let disk = FaultInjectingFileSystem(over: MemoryFileSystem())
@@ -219,7 +210,7 @@ struct PastReadingTests {
         store.engine.sweepRetired()
         for number in bounds.horizon...bounds.last - 1 {
             #expect(
-                Self.code { _ = try reader.snapshot(at: number) } == .pastStateUnavailable,
+                storeErrorCode { _ = try reader.snapshot(at: number) } == .pastStateUnavailable,
                 "commit \(number)")
         }
         try reader.close()

@@ -49,15 +49,6 @@ struct PastStateTests {
         try DiskImage(of: disk).files.values.reduce(0) { $0 + $1.count }
     }
 
-    private static func code(_ body: () throws -> Void) -> StoreError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? StoreError)?.code
-        }
-    }
-
     @Test(
         "Whatever compaction has retired, each is what was shown then; purging gives the space back"
     )
@@ -94,9 +85,9 @@ struct PastStateTests {
         try CompactionTests.update(store, 200..<210, 1)
         let last = try store.snapshot().commit
         #expect(try store.pastStateBounds() == nil)
-        #expect(Self.code { _ = try store.snapshot(at: last - 1) } == .invalidRequest)
-        #expect(Self.code { try store.purgePastStates(before: 1) } == .invalidRequest)
-        #expect(Self.code { _ = try store.transactionNumber(at: Date()) } == .invalidRequest)
+        #expect(storeErrorCode { _ = try store.snapshot(at: last - 1) } == .invalidRequest)
+        #expect(storeErrorCode { try store.purgePastStates(before: 1) } == .invalidRequest)
+        #expect(storeErrorCode { _ = try store.transactionNumber(at: Date()) } == .invalidRequest)
         // The newest one is there anyway.
         #expect(try store.snapshot(at: last).commit == last)
         #expect(throws: StoreError.self) { try store.engine.setPastStates(.transactions(-1)) }
@@ -192,7 +183,7 @@ struct PastStateTests {
             #expect(try number(2009 + Double(index) * 10) == commit, "\(index)")
         }
         #expect(try number(1e9) == commits.last)
-        #expect(Self.code { _ = try number(10) } == .pastStateUnavailable)
+        #expect(storeErrorCode { _ = try number(10) } == .pastStateUnavailable)
         try store.close()
     }
 
@@ -294,9 +285,9 @@ struct PastStateTests {
         model.entities[2].attributes.append(.init("code", .string))
         _ = try LogStore.migrate(at: "/store", to: Schema(model), options: options)
         let migrated = try LogStore.open(at: "/store", schema: Schema(model), options: options)
-        #expect(Self.code { _ = try migrated.snapshot(at: last) } == .pastStateUnavailable)
+        #expect(storeErrorCode { _ = try migrated.snapshot(at: last) } == .pastStateUnavailable)
         try Self.lie(migrated, AsOfSettings(horizon: 1))
-        #expect(Self.code { _ = try migrated.snapshot(at: last) } == .incompatibleModel)
+        #expect(storeErrorCode { _ = try migrated.snapshot(at: last) } == .incompatibleModel)
         try migrated.close()
     }
 

@@ -19,10 +19,6 @@ struct RefusedValueTests {
         #expect(error.fullDescription.contains(detail))
     }
 
-    private static func error(_ body: () throws -> Void) -> StoreError? {
-        #expect(throws: StoreError.self, performing: body)
-    }
-
     @Test(
         "A value of another type in a predicate",
         arguments: [
@@ -37,7 +33,7 @@ struct RefusedValueTests {
             options: SampleStore.options(on: MemoryFileSystem()))
         let snapshot = try store.snapshot()
         try Self.look(
-            Self.error { _ = try snapshot.count(StoreFetch(entity: 0, predicate: predicate)) })
+            storeError { _ = try snapshot.count(StoreFetch(entity: 0, predicate: predicate)) })
         try store.close()
     }
 
@@ -54,7 +50,7 @@ struct RefusedValueTests {
                     context: store.identity.identifier), entity: 0,
                 values: [.string("k"), .string("MARK7261")], assigned: [0, 1])
         ]
-        try Self.look(Self.error { _ = try store.save(request) })
+        try Self.look(storeError { _ = try store.save(request) })
         try store.close()
     }
 }

@@ -24,10 +24,6 @@ struct RedirectTests {
         return (store, airports)
     }
 
-    private static func error(_ body: () throws -> Void) -> StoreError? {
-        #expect(throws: StoreError.self, performing: body)
-    }
-
     @Test("A store in which nobody was folded has no byte more and no bit set")
     func nothing() throws {
         let disk = MemoryFileSystem()
@@ -112,13 +108,13 @@ struct RedirectTests {
         var request = try airports.request([("A1", "A0")], in: store)
         request.deleted = []
         request.locked = []
-        #expect(Self.error { _ = try store.save(request) }?.code == .invalidRequest)
+        #expect(storeError { _ = try store.save(request) }?.code == .invalidRequest)
         request = try airports.request([("A1", "A2"), ("A2", "A1")], in: store)
-        #expect(Self.error { _ = try store.save(request) }?.code == .invalidRequest)
+        #expect(storeError { _ = try store.save(request) }?.code == .invalidRequest)
         request = try airports.request([("A1", "A0")], in: store)
         let country = try #require(store.schema.entity(named: "Country"))
         request.redirects[0].survivor = store.identity.id(1, entity: country.index)
-        #expect(Self.error { _ = try store.save(request) }?.code == .invalidRequest)
+        #expect(storeError { _ = try store.save(request) }?.code == .invalidRequest)
         // Deleted by somebody else before: it was led nowhere.
         request = try airports.request([("A1", "A0")], in: store)
         try airports.delete(["A1"], in: store)

@@ -18,8 +18,8 @@ struct ClosedStagingTests {
         let first = try StagedStores.newID(store)
         try StagedStores.save(
             store,
-            [("A", first, try StagedStores.stage(store, StagedStores.bytes(5000), for: first))])
-        let value = StagedStores.bytes(1_500_000, 1)
+            [("A", first, try StagedStores.stage(store, patternedBytes(5000), for: first))])
+        let value = patternedBytes(1_500_000, seed: 1)
         let staged = try StagedStores.stage(store, value, for: StagedStores.newID(store))
         // Behind each other in one segment.
         #expect(try StagedStores.sides(disk).count == 1)
@@ -58,13 +58,13 @@ struct ClosedStagingTests {
         let writer = try #require(
             try store.beginValue(
                 column: try StagedStores.column("plan"), of: id, entity: StagedStores.airport))
-        try StagedStores.write(StagedStores.bytes(1_500_000, 2), to: writer, chunk: 300_000)
+        try StagedStores.write(patternedBytes(1_500_000, seed: 2), to: writer, chunk: 300_000)
         try store.close()
         // The folder is somebody else's now.
         let other = try CompactionTests.open(disk)
         let sides = try StagedStores.sides(disk)
         let error = #expect(throws: StoreError.self) {
-            try StagedStores.write(StagedStores.bytes(1_500_000, 2), to: writer, chunk: 300_000)
+            try StagedStores.write(patternedBytes(1_500_000, seed: 2), to: writer, chunk: 300_000)
         }
         #expect(error?.code == .unusable)
         #expect(throws: StoreError.self) { try writer.finish() }

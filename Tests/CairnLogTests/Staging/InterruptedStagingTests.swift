@@ -12,9 +12,9 @@ import Testing
 
 @Suite("Staged values that are interrupted")
 struct InterruptedStagingTests {
-    private static let first = StagedStores.bytes(StagingArea.pieceSize + 1000, 1)
-    private static let second = StagedStores.bytes(9000, 2)
-    private static let lost = StagedStores.bytes(7000, 3)
+    private static let first = patternedBytes(StagingArea.pieceSize + 1000, seed: 1)
+    private static let second = patternedBytes(9000, seed: 2)
+    private static let lost = patternedBytes(7000, seed: 3)
 
     /// Two values that are saved, by two saves, and one that is not.
     private static func change(_ store: LogStore) throws {

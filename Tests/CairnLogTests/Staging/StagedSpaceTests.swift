@@ -31,9 +31,9 @@ struct StagedSpaceTests {
         let store = try open()
         let id = try StagedStores.newID(store)
         try StagedStores.save(
-            store, [("A", id, try StagedStores.stage(store, StagedStores.bytes(10), for: id))])
+            store, [("A", id, try StagedStores.stage(store, patternedBytes(10), for: id))])
         for round in 0..<24 {
-            let value = StagedStores.bytes(Self.size, round)
+            let value = patternedBytes(Self.size, seed: round)
             let staged = try StagedStores.stage(store, value, for: id)
             let row = try #require(try store.snapshot().rows([id])[0])
             var request = SaveRequest()
@@ -70,7 +70,7 @@ struct StagedSpaceTests {
             // The log alone is far from being long enough for one.
             #expect(store.engine.volume(at: 0) < 4 * UInt64(Self.size) + 400_000)
             let id = try StagedStores.newID(store)
-            let value = StagedStores.bytes(Self.size, round)
+            let value = patternedBytes(Self.size, seed: round)
             try StagedStores.save(
                 store, [("\(round)", id, try StagedStores.stage(store, value, for: id))])
             scheduler.run()

@@ -11,11 +11,6 @@ import Testing
 @testable import CairnLog
 
 enum StagedStores {
-    /// Bytes that differ from place to place, and from seed to seed.
-    static func bytes(_ count: Int, _ seed: Int = 0) -> Data {
-        Data((0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 7919) >> 5 ^ $0 &+ seed &* 31) })
-    }
-
     /// Stages a value in chunks of a size.
     static func stage(_ store: LogStore, _ value: Data, for id: ObjectID, chunk: Int = 300_000)
         throws -> StagedValue

@@ -22,7 +22,7 @@ struct StagedValueTests {
     func whole(size: Int) throws {
         let disk = MemoryFileSystem()
         var store = try CompactionTests.open(disk)
-        let value = StagedStores.bytes(size)
+        let value = patternedBytes(size)
         let id = try StagedStores.newID(store)
         let staged = try StagedStores.stage(store, value, for: id)
         #expect(staged.count == UInt64(size))
@@ -54,7 +54,7 @@ struct StagedValueTests {
         let disk = MemoryFileSystem()
         let store = try CompactionTests.open(disk)
         let id = try StagedStores.newID(store)
-        let value = StagedStores.bytes(2 * Self.piece)
+        let value = patternedBytes(2 * Self.piece)
         for round in 0..<3 {
             var staged: StagedValue? = try StagedStores.stage(store, value, for: id)
             #expect(try StagedStores.sides(disk).count == 1, "round \(round)")
@@ -89,7 +89,7 @@ struct StagedValueTests {
     @Test("Values share a segment; they may be saved in any order, or not at all")
     func shared() throws {
         var random = RandomSource()
-        for round in 0..<12 {
+        for round in 0..<Campaign.count(4, whole: 200) {
             let disk = MemoryFileSystem()
             var options = CompactionTests.options(on: disk)
             options.sizes.segmentBytes = 64 << 20
@@ -101,7 +101,7 @@ struct StagedValueTests {
                 switch Int.random(in: 0..<5, using: &random) {
                 case 0, 1:
                     let id = try StagedStores.newID(store)
-                    let value = StagedStores.bytes(5000 + step * 100, step)
+                    let value = patternedBytes(5000 + step * 100, seed: step)
                     waiting.append((step, id, try StagedStores.stage(store, value, for: id)))
                 case 2 where !waiting.isEmpty:
                     waiting.remove(at: Int.random(in: waiting.indices, using: &random))
@@ -118,13 +118,13 @@ struct StagedValueTests {
                 for one in waiting {
                     #expect(
                         try one.value.data()
-                            == StagedStores.bytes(5000 + one.seed * 100, one.seed),
+                            == patternedBytes(5000 + one.seed * 100, seed: one.seed),
                         "round \(round), seed \(random.seed)")
                 }
                 for one in saved {
                     #expect(
                         try StagedStores.plan(store, one.id)
-                            == StagedStores.bytes(5000 + one.seed * 100, one.seed),
+                            == patternedBytes(5000 + one.seed * 100, seed: one.seed),
                         "round \(round), seed \(random.seed)")
                 }
             }
@@ -145,15 +145,15 @@ struct StagedValueTests {
         let store = try CompactionTests.open(disk)
         let ids = try (0..<3).map { _ in try StagedStores.newID(store) }
         var first: StagedValue? = try StagedStores.stage(
-            store, StagedStores.bytes(6000, 1), for: ids[0])
-        let second = try StagedStores.stage(store, StagedStores.bytes(6000, 2), for: ids[1])
+            store, patternedBytes(6000, seed: 1), for: ids[0])
+        let second = try StagedStores.stage(store, patternedBytes(6000, seed: 2), for: ids[1])
         try StagedStores.save(store, [("B", ids[1], second)])
-        #expect(try first?.data() == StagedStores.bytes(6000, 1))
+        #expect(try first?.data() == patternedBytes(6000, seed: 1))
         first = nil
-        let third = try StagedStores.stage(store, StagedStores.bytes(6000, 3), for: ids[2])
+        let third = try StagedStores.stage(store, patternedBytes(6000, seed: 3), for: ids[2])
         try StagedStores.save(store, [("C", ids[2], third)])
-        #expect(try StagedStores.plan(store, ids[1]) == StagedStores.bytes(6000, 2))
-        #expect(try StagedStores.plan(store, ids[2]) == StagedStores.bytes(6000, 3))
+        #expect(try StagedStores.plan(store, ids[1]) == patternedBytes(6000, seed: 2))
+        #expect(try StagedStores.plan(store, ids[2]) == patternedBytes(6000, seed: 3))
         #expect(try store.check().findings.isEmpty)
         try store.close()
         _ = try CompactionTests.text(DiskImage(of: disk))
@@ -164,22 +164,22 @@ struct StagedValueTests {
         let disk = MemoryFileSystem()
         let store = try CompactionTests.open(disk)
         let ids = try (0..<2).map { _ in try StagedStores.newID(store) }
-        let first = try StagedStores.stage(store, StagedStores.bytes(9000, 1), for: ids[0])
+        let first = try StagedStores.stage(store, patternedBytes(9000, seed: 1), for: ids[0])
         try StagedStores.save(store, [("A", ids[0], first)])
-        let second = try StagedStores.stage(store, StagedStores.bytes(9000, 2), for: ids[1])
+        let second = try StagedStores.stage(store, patternedBytes(9000, seed: 2), for: ids[1])
         // What the segment has in the store is dead.
         _ = try store.execute(
             BatchDeleteRequest(.ids([ids[0]], entity: StagedStores.airport)))
         _ = try store.compact()
         try StagedStores.save(store, [("B", ids[1], second)])
-        #expect(try StagedStores.plan(store, ids[1]) == StagedStores.bytes(9000, 2))
+        #expect(try StagedStores.plan(store, ids[1]) == patternedBytes(9000, seed: 2))
         #expect(try store.check().findings.isEmpty)
         // Now it may be had, and another one is taken for the next value.
         for round in 0..<3 { try CompactionTests.update(store, 0..<60, round) }
         _ = try store.compact()
-        #expect(try StagedStores.plan(store, ids[1]) == StagedStores.bytes(9000, 2))
+        #expect(try StagedStores.plan(store, ids[1]) == patternedBytes(9000, seed: 2))
         let id = try StagedStores.newID(store)
-        let third = try StagedStores.stage(store, StagedStores.bytes(9000, 3), for: id)
+        let third = try StagedStores.stage(store, patternedBytes(9000, seed: 3), for: id)
         try StagedStores.save(store, [("C", id, third)])
         #expect(try store.check().findings.isEmpty)
         try store.close()
@@ -190,7 +190,7 @@ struct StagedValueTests {
     func elsewhere() throws {
         let disk = MemoryFileSystem()
         let store = try CompactionTests.open(disk)
-        let value = StagedStores.bytes(2 * Self.piece + 100)
+        let value = patternedBytes(2 * Self.piece + 100)
         let ids = try (0..<3).map { _ in try StagedStores.newID(store) }
         let staged = try StagedStores.stage(store, value, for: ids[0])
         // For another one, and for both at once.
@@ -216,7 +216,7 @@ struct StagedValueTests {
         let faulty = FaultInjectingFileSystem(over: disk)
         let store = try CompactionTests.open(faulty)
         let ids = try (0..<2).map { _ in try StagedStores.newID(store) }
-        let value = StagedStores.bytes(5000)
+        let value = patternedBytes(5000)
         try StagedStores.save(
             store, [("A", ids[0], try StagedStores.stage(store, value, for: ids[0]))])
         let staged = try StagedStores.stage(store, value, for: ids[1])
@@ -253,7 +253,7 @@ struct StagedValueTests {
         let faulty = FaultInjectingFileSystem(over: disk)
         let store = try CompactionTests.open(faulty)
         let id = try StagedStores.newID(store)
-        let value = StagedStores.bytes(2 * Self.piece + 100)
+        let value = patternedBytes(2 * Self.piece + 100)
         for operation in [FileSystemError.Operation.write, .synchronize] {
             var number = 1
             while true {
@@ -281,7 +281,7 @@ struct StagedValueTests {
         let disk = MemoryFileSystem()
         let store = try CompactionTests.open(disk)
         let id = try StagedStores.newID(store)
-        let staged = try StagedStores.stage(store, StagedStores.bytes(2 * Self.piece), for: id)
+        let staged = try StagedStores.stage(store, patternedBytes(2 * Self.piece), for: id)
         let part = try #require(staged.bytes as? StagedPart)
         try part.segment.file.write([0, 1, 2, 3].span.bytes, at: part.start.offset + 1_500_000)
         let error = #expect(throws: StoreError.self) { _ = try staged.data() }
@@ -330,7 +330,7 @@ struct StagedValueTests {
         let disk = MemoryFileSystem()
         let store = try CompactionTests.open(disk)
         let ids = try (0..<2).map { _ in try StagedStores.newID(store) }
-        let value = StagedStores.bytes(Self.piece + 10)
+        let value = patternedBytes(Self.piece + 10)
         let staged = try ids.map { try StagedStores.stage(store, value, for: $0) }
         try StagedStores.save(store, [("A", ids[0], staged[0])])
         let other = MemoryFileSystem()

@@ -13,11 +13,6 @@ import Testing
 
 @Suite("Values read as streams")
 struct ValueStreamTests {
-    /// Bytes that differ from place to place.
-    private static func bytes(_ count: Int) -> Data {
-        Data((0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 7919) >> 5 ^ $0) })
-    }
-
     private static func insert(_ store: LogStore, _ code: String, plan: Data?) throws -> ObjectID {
         var object: [String: any Sendable] = ["code": code]
         object["plan"] = plan
@@ -33,13 +28,17 @@ struct ValueStreamTests {
         return chunks
     }
 
+    private static func joined(_ chunks: [Data]) -> Data {
+        chunks.reduce(into: Data()) { $0.append($1) }
+    }
+
     @Test(
         "The chunks together are the value, whatever its size",
         arguments: [0, 1, 100, 4096, 4097, 100_000, 17 << 20])
     func whole(size: Int) async throws {
         let store = try LogStore.inMemory(schema: SampleStore.schema())
         defer { try? store.close() }
-        let value = Self.bytes(size)
+        let value = patternedBytes(size)
         let id = try Self.insert(store, "A", plan: value)
         for chunkBytes in [size / 3 + 1, size + 1, 1 << 20] {
             let stream = try #require(
@@ -47,7 +46,7 @@ struct ValueStreamTests {
             #expect(stream.count == UInt64(size))
             let chunks = try await Self.collect(stream)
             #expect(chunks.allSatisfy { !$0.isEmpty && $0.count <= chunkBytes })
-            #expect(Data(chunks.joined()) == value)
+            #expect(Self.joined(chunks) == value)
             // Once more from its beginning, in this thread.
             var again = Data()
             try stream.forEachChunk {
@@ -62,21 +61,21 @@ struct ValueStreamTests {
     func pinned() async throws {
         let disk = MemoryFileSystem()
         let store = try CompactionTests.open(disk)
-        let value = Self.bytes(100_000)
+        let value = patternedBytes(100_000)
         let id = try Self.insert(store, "A0", plan: value)
         let stream = try #require(
             try store.snapshot().valueStream(forKey: "plan", of: id, chunkBytes: 10_000))
         var iterator = stream.inTime().makeAsyncIterator()
         var found = try await iterator.next() ?? Data()
-        _ = try Self.insert(store, "A0", plan: Self.bytes(10))
+        _ = try Self.insert(store, "A0", plan: patternedBytes(10))
         for round in 0..<4 { try CompactionTests.update(store, 1..<90, round) }
         _ = try store.compact()
         while let chunk = try await iterator.next() { found.append(chunk) }
         #expect(found == value)
         let now = try #require(try store.snapshot().valueStream(forKey: "plan", of: id))
-        #expect(try await Data(Self.collect(now).joined()) == Self.bytes(10))
+        #expect(try await Self.joined(Self.collect(now)) == patternedBytes(10))
         try store.close()
-        #expect(try await Data(Self.collect(stream).joined()) == value)
+        #expect(try await Self.joined(Self.collect(stream)) == value)
     }
 
     @Test("Nil is nil, a text has its UTF-8, and what cannot be read is refused")
@@ -105,7 +104,7 @@ struct ValueStreamTests {
     func damaged(piece: Int) async throws {
         let disk = MemoryFileSystem()
         let store = try CompactionTests.open(disk)
-        let value = Self.bytes(17 << 20)
+        let value = patternedBytes(17 << 20)
         let id = try Self.insert(store, "A", plan: value)
         let state = store.engine.registry.published()
         let name = "/store/" + SegmentName.name(of: state.segments.current.number)
@@ -140,7 +139,7 @@ struct ValueStreamTests {
     @Test("A task that is cancelled gets no more")
     func cancelled() async throws {
         let store = try LogStore.inMemory(schema: SampleStore.schema())
-        let id = try Self.insert(store, "A", plan: Self.bytes(100_000))
+        let id = try Self.insert(store, "A", plan: patternedBytes(100_000))
         let stream = try #require(try store.snapshot().valueStream(forKey: "plan", of: id))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

@@ -8,15 +8,10 @@ import Testing
 
 @Suite("Typed batch updates")
 struct TypedBatchUpdateTests {
-    private func context(_ types: any PersistentEntity.Type...) throws -> ManagedObjectContext {
-        let store = try LogStore.inMemory(schema: try Schema(ManagedObjectModel(for: types)))
-        return ManagedObjectContext(store: store, classes: ObjectClasses(for: types))
-    }
-
     @Test(
         "Key paths name properties, predicates the objects, and values are of the property's type")
     func keyPaths() throws {
-        let context = try context(TypedProduct.self)
+        let context = try typedContext(TypedProduct.self)
         try context.execute(
             BatchInsertRequest(TypedProduct.self, from: 0..<6) { row, number in
                 row.serialCode = "\(number)"
@@ -42,7 +37,7 @@ struct TypedBatchUpdateTests {
 
     @Test("Rows name targets by id or key, and updates let relationships lead to others")
     func targets() throws {
-        let context = try context(TypedBoss.self, TypedEmployee.self, TypedFirm.self)
+        let context = try typedContext(TypedBoss.self, TypedEmployee.self, TypedFirm.self)
         let firms = ["one", "two"].map { title in
             let firm = TypedFirm(context: context)
             firm.title = title
@@ -79,7 +74,7 @@ struct TypedBatchUpdateTests {
 
     @Test("Raw values and nil are set, and what has no form of its own is refused")
     func kinds() throws {
-        let context = try context(TypedThing.self)
+        let context = try typedContext(TypedThing.self)
         try context.execute(
             BatchInsertRequest(TypedThing.self, from: 0..<2) { row, _ in
                 row.unit = .light

@@ -16,10 +16,6 @@ struct CoordinatedValueTests {
 
     private static let large = 2_500_000
 
-    private static func bytes(_ count: Int, _ seed: Int = 0) -> Data {
-        Data((0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 7919) >> 5 ^ $0 &+ seed &* 31) })
-    }
-
     private static func write(_ data: Data, to object: ManagedObject) throws {
         let writer = try object.valueWriter(forKey: "plan")
         var rest = data
@@ -52,19 +48,19 @@ struct CoordinatedValueTests {
         let context = stores.context()
         let objects = try stores.stores.enumerated().map { number, store in
             let object = try context.make("Building", in: store, ["name": "A"])
-            try Self.write(Self.bytes(Self.large, number), to: object)
-            #expect(try Self.plan(object) == Self.bytes(Self.large, number))
+            try Self.write(patternedBytes(Self.large, seed: number), to: object)
+            #expect(try Self.plan(object) == patternedBytes(Self.large, seed: number))
             return object
         }
         // One that nobody has assigned goes to the first.
         let third = context.make("Building", ["name": "B"])
-        try Self.write(Self.bytes(Self.large, 2), to: third)
+        try Self.write(patternedBytes(Self.large, seed: 2), to: third)
         try context.save()
         #expect(!context.hasChanges)
         #expect(try stores.counts("Building") == [2, 1])
         #expect(objects.map(\.objectID.store) == stores.stores.map(\.identity.identifier))
         for (number, object) in (objects + [third]).enumerated() {
-            let expected = Self.bytes(Self.large, number)
+            let expected = patternedBytes(Self.large, seed: number)
             #expect(object["plan"] as? Data == expected)
             context.refresh(object, mergeChanges: false)
             #expect(try Self.plan(object) == expected && object.isFault)
@@ -72,18 +68,18 @@ struct CoordinatedValueTests {
                 store: stores.stores[
                     object.objectID.store == stores.first.identity.identifier ? 0 : 1])
             #expect(try Self.plan(alone.existingObject(with: object.objectID)) == expected)
-            try Self.write(Self.bytes(Self.large, number + 10), to: object)
+            try Self.write(patternedBytes(Self.large, seed: number + 10), to: object)
         }
         let child = ManagedObjectContext(parent: context)
         #expect(
             try Self.plan(child.existingObject(with: objects[1].objectID))
-                == Self.bytes(Self.large, 11))
+                == patternedBytes(Self.large, seed: 11))
         try context.save()
         let fresh = stores.context()
         for (number, object) in (objects + [third]).enumerated() {
             #expect(
                 try Self.plan(fresh.existingObject(with: object.objectID))
-                    == Self.bytes(Self.large, number + 10))
+                    == patternedBytes(Self.large, seed: number + 10))
         }
     }
 
@@ -94,16 +90,16 @@ struct CoordinatedValueTests {
         let stores = try TwoStores(Self.model, backend, [nil, nil])
         let writing = stores.context()
         let object = try writing.make("Building", in: stores.second, ["name": "A"])
-        try Self.write(Self.bytes(Self.large), to: object)
+        try Self.write(patternedBytes(Self.large), to: object)
         try writing.save()
         let reading = stores.context()
         try reading.setQueryGeneration(from: .current)
         let same = try reading.existingObject(with: object.objectID)
-        try Self.write(Self.bytes(Self.large, 1), to: object)
+        try Self.write(patternedBytes(Self.large, seed: 1), to: object)
         try writing.save()
-        #expect(try Self.plan(same) == Self.bytes(Self.large))
+        #expect(try Self.plan(same) == patternedBytes(Self.large))
         try stores.coordinator.remove(stores.second, closes: false)
-        #expect(try Self.plan(same) == Self.bytes(Self.large))
+        #expect(try Self.plan(same) == patternedBytes(Self.large))
         try reading.setQueryGeneration(from: nil)
         _ = try reading.count("Building")
         #expect(same.isDeleted)
@@ -120,13 +116,13 @@ struct CoordinatedValueTests {
         let first = try context.make("Building", in: stores.first, ["name": "A"])
         let second = try context.make("Building", in: stores.second, ["name": "A"])
         for (number, object) in [first, second].enumerated() {
-            try Self.write(Self.bytes(Self.large, number), to: object)
+            try Self.write(patternedBytes(Self.large, seed: number), to: object)
         }
         #expect(storeError { try context.save() }?.code == .incompleteSave)
         #expect(try stores.counts("Building") == [1, 1])
         #expect(!first.hasChanges && second.isInserted)
         for (number, object) in [first, second].enumerated() {
-            #expect(try Self.plan(object) == Self.bytes(Self.large, number))
+            #expect(try Self.plan(object) == patternedBytes(Self.large, seed: number))
         }
         second["name"] = "B"
         try context.save()
@@ -134,7 +130,7 @@ struct CoordinatedValueTests {
         for (number, object) in [first, second].enumerated() {
             #expect(
                 try Self.plan(fresh.existingObject(with: object.objectID))
-                    == Self.bytes(Self.large, number))
+                    == patternedBytes(Self.large, seed: number))
         }
     }
 
@@ -149,12 +145,12 @@ struct CoordinatedValueTests {
             let objects = ["A", "B", "C"].map { context.make("Building", ["name": $0]) }
             try context.save()
             if isBehindOther {
-                try Self.write(Self.bytes(Self.large), to: objects[0])
+                try Self.write(patternedBytes(Self.large), to: objects[0])
                 try context.save()
             }
-            try Self.write(Self.bytes(Self.large, 1), to: objects[1])
+            try Self.write(patternedBytes(Self.large, seed: 1), to: objects[1])
             let begun = try objects[2].valueWriter(forKey: "plan")
-            try begun.write(Self.bytes(Self.large, 2))
+            try begun.write(patternedBytes(Self.large, seed: 2))
             let path = directory.path("new")
             if isCopied {
                 _ = try store.backup(to: path)
@@ -162,11 +158,11 @@ struct CoordinatedValueTests {
             } else {
                 try coordinator.migratePersistentStore(store, to: URL(fileURLWithPath: path))
             }
-            #expect(try Self.plan(objects[1]) == Self.bytes(Self.large, 1))
+            #expect(try Self.plan(objects[1]) == patternedBytes(Self.large, seed: 1))
             // What is half written is not: its store is closed.
             #expect(
                 storeError {
-                    try begun.write(Self.bytes(Self.large, 2))
+                    try begun.write(patternedBytes(Self.large, seed: 2))
                     try begun.finish()
                 }?.code == .unusable)
             try context.save()
@@ -179,8 +175,8 @@ struct CoordinatedValueTests {
                 let plans = try reading.all("Building", sortedBy: "name").map(Self.plan)
                 #expect(
                     plans == [
-                        isBehindOther ? Self.bytes(Self.large) : nil,
-                        hasPlan ? Self.bytes(Self.large, 1) : nil, nil,
+                        isBehindOther ? patternedBytes(Self.large) : nil,
+                        hasPlan ? patternedBytes(Self.large, seed: 1) : nil, nil,
                     ])
                 try store.close()
             }

@@ -168,7 +168,7 @@ struct DictionaryBatch {
                         context: .init(entity: entity.name, row: index, objectID: found)))
                 continue
             }
-            let common = common(entity.index, old.entity)
+            let common = schema.commonColumns(entity.index, old.entity)
             let isNamed = { (column: Int) in
                 waiting.contains { $0.column == column } || !(row[column] ?? .null).isNull
             }
@@ -381,17 +381,6 @@ struct DictionaryBatch {
             if let found { return found.id }
         }
         return nil
-    }
-
-    private func common(_ one: Int, _ other: Int) -> Range<Int> {
-        var current: Int? = one
-        while let index = current {
-            if schema.entities[index].family.contains(other) {
-                return schema.entities[index].columns.indices
-            }
-            current = schema.entities[index].parent
-        }
-        return 0..<0
     }
 
     private func checkMandatory(_ touched: [ObjectID]) throws(StoreError) {

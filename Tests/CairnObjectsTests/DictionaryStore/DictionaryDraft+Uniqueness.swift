@@ -176,7 +176,7 @@ extension DictionaryDraft {
         guard let from = state.objects[loser], let into = state.objects[survivor] else { return }
         let entity = schema.entities[from.entity]
         let kept = Set(
-            commonColumns(from.entity, into.entity).map { entity.columns[$0].name })
+            schema.commonColumns(from.entity, into.entity).map { entity.columns[$0].name })
         for (column, description) in entity.columns.enumerated()
         where !kept.contains(description.name) && !from.values[column].isNull {
             if description.attribute?.derivationExpression != nil { continue }
@@ -202,21 +202,9 @@ extension DictionaryDraft {
             context: .init(entity: entity, key: key, objectID: requestID(id)))
     }
 
-    /// Columns that two entities have in common: those of their nearest common ancestor.
-    private func commonColumns(_ one: Int, _ other: Int) -> Range<Int> {
-        var current: Int? = one
-        while let index = current {
-            if schema.entities[index].family.contains(other) {
-                return schema.entities[index].columns.indices
-            }
-            current = schema.entities[index].parent
-        }
-        return 0..<0
-    }
-
     private mutating func take(from object: ObjectID, into row: ObjectID, all: Bool) {
         guard let from = state.objects[object], let into = state.objects[row] else { return }
-        for column in commonColumns(from.entity, into.entity) {
+        for column in schema.commonColumns(from.entity, into.entity) {
             let isSet = assigned[object]?.contains(column) ?? false
             let isReference = schema.entities[into.entity].columns[column].relationship != nil
             guard isSet || (all && !isReference) else { continue }
@@ -240,7 +228,7 @@ extension DictionaryDraft {
     {
         guard let from = state.objects[object], let into = state.objects[row] else { return }
         let entity = schema.entities[into.entity]
-        let common = commonColumns(from.entity, into.entity)
+        let common = schema.commonColumns(from.entity, into.entity)
         let set = ColumnSet(common.filter { assigned[object]?.contains($0) ?? false })
         let values = try ConflictRules.declaredValues(
             entity,
@@ -271,5 +259,19 @@ extension DictionaryDraft {
         state.objects[row] = nil
         result.displaced.append(row)
         if !requestID(row).isTemporary { successors[row] = other }
+    }
+}
+
+extension Schema {
+    /// Columns that two entities have in common: those of their nearest common ancestor.
+    func commonColumns(_ one: Int, _ other: Int) -> Range<Int> {
+        var current: Int? = one
+        while let index = current {
+            if entities[index].family.contains(other) {
+                return entities[index].columns.indices
+            }
+            current = entities[index].parent
+        }
+        return 0..<0
     }
 }

@@ -19,23 +19,11 @@ private final class Hooked: ManagedObject {
 
 @Suite("Children in time")
 struct ChildTurnTests {
-    private func stack(_ backend: Backend, classes: ObjectClasses = ObjectClasses()) throws -> (
-        Stack, [ObjectID]
-    ) {
-        let stack = try Stack(Models.shop, backend, classes: classes)
-        let ids = try stack.store { context in
-            let shop = context.make("Shop", ["name": "corner"])
-            return [shop]
-                + ["a", "b"].map { context.make("Product", ["serialCode": $0, "shop": shop]) }
-        }
-        return (stack, ids)
-    }
-
     @Test(
         "What a child has read before its parent saved is no conflict of the parent with itself",
         arguments: Backend.allCases)
     func ownSave(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let parent = stack.context()
         let child = parent.newChildContext()
         let grandchild = child.newChildContext()
@@ -61,7 +49,7 @@ struct ChildTurnTests {
         "What somebody else has saved since the parent saved is a conflict, though the parent holds nothing of it",
         arguments: Backend.allCases)
     func laterSave(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let parent = stack.context()
         let child = parent.newChildContext()
         let product = child.object(with: ids[1])
@@ -82,7 +70,7 @@ struct ChildTurnTests {
         "Fetching with shouldRefreshRefetchedObjects shows a child what its parent has saved since",
         arguments: Backend.allCases)
     func refetching(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let parent = stack.context()
         let child = parent.newChildContext()
         let product = child.object(with: ids[1])
@@ -99,7 +87,7 @@ struct ChildTurnTests {
         "What somebody else has saved since the child read is a conflict still",
         arguments: Backend.allCases)
     func otherSave(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let parent = stack.context()
         let child = parent.newChildContext()
         let product = child.object(with: ids[1])
@@ -148,7 +136,7 @@ struct ChildTurnTests {
         "The runs of edits of children end with the turns of a background context",
         arguments: Backend.allCases)
     func processing(_ backend: Backend) async throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let background = stack.container.newBackgroundContext()
         let isPropagated = await background.perform { context in
             let child = context.newChildContext()
@@ -170,7 +158,7 @@ struct ChildTurnTests {
         "What the parent saves while a child saves is merged when the child is done",
         arguments: Backend.allCases)
     func missed(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend, classes: ObjectClasses(["Shop": Hooked.self]))
+        let (stack, ids) = try Stack.shop(backend, classes: ObjectClasses(["Shop": Hooked.self]))
         let parent = stack.context()
         let child = parent.newChildContext()
         child.automaticallyMergesChangesFromParent = true

@@ -13,7 +13,7 @@ struct ValueWriterChangesTests {
         EntityDescription("Building", attributes: [.init("name", .string), .init("plan", .binary)])
     ])
 
-    private static let large = Data((0..<2_500_000).map { UInt8(truncatingIfNeeded: $0 >> 4) })
+    private static let large = patternedBytes(2_500_000)
 
     private static func write(_ object: ManagedObject) throws {
         let writer = try object.valueWriter(forKey: "plan")

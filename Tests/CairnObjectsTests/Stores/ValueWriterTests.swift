@@ -24,10 +24,6 @@ struct ValueWriterTests {
     /// Larger than what is put together in memory.
     private nonisolated static let large = 2_500_000
 
-    private static func bytes(_ count: Int, _ seed: Int = 0) -> Data {
-        Data((0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 7919) >> 5 ^ $0 &+ seed &* 31) })
-    }
-
     private static func container(_ backend: Backend) throws -> PersistentContainer {
         PersistentContainer(store: try backend.makeStore(Schema(model)))
     }
@@ -73,7 +69,7 @@ struct ValueWriterTests {
         let container = try Self.container(backend)
         let context = container.viewContext
         let object = Self.building(context, "A")
-        let plan = Self.bytes(size)
+        let plan = patternedBytes(size)
         try Self.write(plan, to: object)
         #expect(object.hasChanges && object.isInserted)
         #expect(object["plan"] as? Data == plan)
@@ -90,7 +86,7 @@ struct ValueWriterTests {
         #expect(object["name"] as? String == "A")
         #expect(object["plan"] as? Data == plan)
         // What is stored is replaced, and what was read of it stays.
-        let other = Self.bytes(size / 2 + 1, 5)
+        let other = patternedBytes(size / 2 + 1, seed: 5)
         try Self.write(other, to: object)
         #expect(object.isUpdated)
         #expect(object.committedValues(forKeys: ["plan"])["plan"] as? Data == plan)
@@ -110,7 +106,7 @@ struct ValueWriterTests {
             let object = Self.building(context, "B\(number)")
             objects.append(object)
             if number % 20 == 7 {
-                try Self.write(Self.bytes(Self.large, number), to: object)
+                try Self.write(patternedBytes(Self.large, seed: number), to: object)
             } else {
                 object["plan"] = Data([UInt8(number)])
             }
@@ -118,7 +114,7 @@ struct ValueWriterTests {
         try context.save()
         for (number, object) in objects.enumerated() {
             let expected =
-                number % 20 == 7 ? Self.bytes(Self.large, number) : Data([UInt8(number)])
+                number % 20 == 7 ? patternedBytes(Self.large, seed: number) : Data([UInt8(number)])
             #expect(try await Self.stored(container, object.objectID) == expected)
             #expect(object["name"] as? String == "B\(number)")
         }
@@ -132,7 +128,7 @@ struct ValueWriterTests {
         let object = Self.building(context, "A")
         object["plan"] = Data([1])
         try context.save()
-        let large = Self.bytes(Self.large)
+        let large = patternedBytes(Self.large)
         try Self.write(large, to: object)
         context.rollback()
         #expect(object["plan"] as? Data == Data([1]) && !context.hasChanges)
@@ -169,7 +165,7 @@ struct ValueWriterTests {
         let object = Self.building(context, "A")
         object["plan"] = Data([1])
         try context.save()
-        let large = Self.bytes(Self.large)
+        let large = patternedBytes(Self.large)
         try Self.write(large, to: object)
         context.processPendingChanges()
         context.undo()
@@ -194,7 +190,7 @@ struct ValueWriterTests {
         let context = container.viewContext
         let child = ManagedObjectContext(parent: context)
         let object = Self.building(child, "A")
-        let large = Self.bytes(Self.large)
+        let large = patternedBytes(Self.large)
         try Self.write(large, to: object)
         try child.save()
         #expect(object["plan"] as? Data == large)
@@ -206,7 +202,7 @@ struct ValueWriterTests {
         try context.save()
         #expect(try await Self.stored(container, shown.objectID) == large)
         #expect(object["plan"] as? Data == large)
-        let other = Self.bytes(Self.large, 3)
+        let other = patternedBytes(Self.large, seed: 3)
         try Self.write(other, to: object)
         try child.save()
         try context.save()
@@ -223,7 +219,7 @@ struct ValueWriterTests {
         first["plan"] = Data([1])
         try context.save()
         let second = Self.building(context, "A")
-        let large = Self.bytes(Self.large)
+        let large = patternedBytes(Self.large)
         try Self.write(large, to: second)
         #expect(throws: StoreError.self) { try context.save() }
         #expect(second["plan"] as? Data == large)
@@ -233,7 +229,7 @@ struct ValueWriterTests {
         #expect(first["plan"] as? Data == large)
         context.mergePolicy = .mergeByPropertyStoreTrump
         let third = Self.building(context, "A")
-        try Self.write(Self.bytes(Self.large, 1), to: third)
+        try Self.write(patternedBytes(Self.large, seed: 1), to: third)
         try context.save()
         #expect(try await Self.stored(container, first.objectID) == large)
     }
@@ -244,7 +240,7 @@ struct ValueWriterTests {
         let container = try Self.container(backend)
         let context = container.viewContext
         let object = Self.building(context, "A")
-        let large = Self.bytes(Self.large)
+        let large = patternedBytes(Self.large)
         func chunks(_ error: (any Error)? = nil) -> AsyncThrowingStream<Data, any Error> {
             AsyncThrowingStream { continuation in
                 for start in stride(from: 0, to: large.count, by: 333_333) {
@@ -278,7 +274,7 @@ struct ValueWriterTests {
             #expect(error?.code == .invalidRequest)
         }
         object["plan"] = Data()
-        let seal = Self.bytes(Self.large)
+        let seal = patternedBytes(Self.large)
         try Self.write(seal, to: object, "seal")
         try context.save()
         let second = Self.building(context, "B")
@@ -292,7 +288,7 @@ struct ValueWriterTests {
     func space() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("store")
-        let large = Self.bytes(4 * Self.large)
+        let large = patternedBytes(4 * Self.large)
         func size() throws -> Int {
             try FileManager.default.contentsOfDirectory(atPath: path).reduce(0) { sum, name in
                 let attributes = try FileManager.default.attributesOfItem(

@@ -37,6 +37,19 @@ struct Stack: Sendable {
         return objects.map(\.objectID)
     }
 
+    /// A store of the shop's model with a shop and two of its products, and their ids in this order.
+    static func shop(_ backend: Backend, classes: ObjectClasses = ObjectClasses()) throws -> (
+        Stack, [ObjectID]
+    ) {
+        let stack = try Stack(Models.shop, backend, classes: classes)
+        let ids = try stack.store { context in
+            let shop = context.make("Shop", ["name": "corner"])
+            return [shop]
+                + ["a", "b"].map { context.make("Product", ["serialCode": $0, "shop": shop]) }
+        }
+        return (stack, ids)
+    }
+
     /// Stores products of the shop's model, which are called "0", "1" and so on.
     func products(_ count: Int) throws -> [ObjectID] {
         try store { context in (0..<count).map { context.make("Product", ["name": "\($0)"]) } }

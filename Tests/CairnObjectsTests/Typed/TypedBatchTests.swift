@@ -9,14 +9,9 @@ import Testing
 
 @Suite("Typed batch inserts")
 struct TypedBatchTests {
-    private func context(_ types: any PersistentEntity.Type...) throws -> ManagedObjectContext {
-        let store = try LogStore.inMemory(schema: try Schema(ManagedObjectModel(for: types)))
-        return ManagedObjectContext(store: store, classes: ObjectClasses(for: types))
-    }
-
     @Test("A closure fills rows until it says that there is none left")
     func closure() throws {
-        let context = try context(TypedProduct.self)
+        let context = try typedContext(TypedProduct.self)
         let next = Atomic(0)
         let result = try context.execute(
             BatchInsertRequest(TypedProduct.Columns.self) { row in
@@ -34,7 +29,7 @@ struct TypedBatchTests {
 
     @Test("A request can be carried out twice, and the second time updates")
     func twice() throws {
-        let context = try context(TypedProduct.self)
+        let context = try typedContext(TypedProduct.self)
         context.mergePolicy = .mergeByPropertyObjectTrump
         let request = BatchInsertRequest(TypedProduct.self, from: ["a", "b"]) { row, code in
             row.serialCode = code
@@ -46,7 +41,7 @@ struct TypedBatchTests {
 
     @Test("Values of every kind go into their columns")
     func kinds() throws {
-        let context = try context(TypedThing.self)
+        let context = try typedContext(TypedThing.self)
         try context.execute(
             BatchInsertRequest(TypedThing.self, from: 0..<2) { row, number in
                 row.unit = .dark
@@ -74,7 +69,7 @@ struct TypedBatchTests {
 
     @Test("Plain values of every type go into their columns")
     func plain() throws {
-        let context = try context(TypedSample.self)
+        let context = try typedContext(TypedSample.self)
         let identifier = UUID()
         try context.execute(
             BatchInsertRequest(TypedSample.self, from: [0]) { row, _ in
@@ -103,7 +98,7 @@ struct TypedBatchTests {
 
     @Test("Rows of a subclass have inherited properties, too")
     func inherited() throws {
-        let context = try context(TypedBoss.self)
+        let context = try typedContext(TypedBoss.self)
         try context.execute(
             BatchInsertRequest(TypedBoss.Columns.self, from: ["a", "b"]) { row, name in
                 row.name = name
@@ -128,7 +123,7 @@ struct TypedBatchTests {
             var serialCode: String
             var price: Double
         }
-        let context = try context(TypedProduct.self)
+        let context = try typedContext(TypedProduct.self)
         try context.execute(
             BatchInsertRequest(TypedProduct.self, objects: [["serialCode": "a", "price": 1]]))
         try context.execute(

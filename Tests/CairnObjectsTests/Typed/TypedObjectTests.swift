@@ -9,14 +9,9 @@ import Testing
 
 @Suite("Objects of typed classes")
 struct TypedObjectTests {
-    private func context(_ types: any PersistentEntity.Type...) throws -> ManagedObjectContext {
-        let store = try LogStore.inMemory(schema: try Schema(ManagedObjectModel(for: types)))
-        return ManagedObjectContext(store: store, classes: ObjectClasses(for: types))
-    }
-
     @Test("A computed default is computed for each new object, and stored")
     func computedDefaults() throws {
-        let context = try context(TypedMarks.self)
+        let context = try typedContext(TypedMarks.self)
         let before = Date()
         let first = context.insert(TypedMarks.self)
         let second = TypedMarks(context: context)
@@ -38,7 +33,7 @@ struct TypedObjectTests {
 
     @Test("A value that was set before the object had a context is kept")
     func setBefore() throws {
-        let context = try context(TypedMarks.self)
+        let context = try typedContext(TypedMarks.self)
         let entity = context.entity(named: "Marked")
         let object = TypedMarks(entity: entity, insertInto: nil)
         object.created = .distantPast
@@ -49,7 +44,7 @@ struct TypedObjectTests {
 
     @Test("Limits are checked when the object is saved")
     func limits() throws {
-        let context = try context(TypedMarks.self)
+        let context = try typedContext(TypedMarks.self)
         let object = context.insert(TypedMarks.self)
         object.code = "toolong"
         object.price = 11
@@ -64,7 +59,7 @@ struct TypedObjectTests {
         "An ephemeral attribute counts as a change but is not stored; a transient property does not"
     )
     func ephemeral() throws {
-        let context = try context(TypedPart.self)
+        let context = try typedContext(TypedPart.self)
         let object = context.insert(TypedMarks.self)
         object.code = "AA"
         let part = context.insert(TypedPart.self)
@@ -84,7 +79,7 @@ struct TypedObjectTests {
 
     @Test("A derived attribute has its value as soon as its object is saved")
     func derived() throws {
-        let context = try context(TypedMarks.self)
+        let context = try typedContext(TypedMarks.self)
         let object = context.insert(TypedMarks.self)
         object.code = "AB"
         object.main = context.insert(TypedPart.self)
@@ -99,7 +94,7 @@ struct TypedObjectTests {
 
     @Test("Objects of subclasses are of their class wherever they are met")
     func inheritance() throws {
-        let context = try context(TypedBoss.self)
+        let context = try typedContext(TypedBoss.self)
         let firm = context.insert(TypedFirm.self)
         firm.title = "F"
         let boss = TypedBoss("Ada", in: context)
@@ -128,7 +123,7 @@ struct TypedObjectTests {
 
     @Test("Both forms of an inverse keep the other side")
     func inverses() throws {
-        let context = try context(TypedMarks.self)
+        let context = try typedContext(TypedMarks.self)
         let object = context.insert(TypedMarks.self)
         let parts = (0..<3).map { _ in context.insert(TypedPart.self) }
         object.parts = parts
@@ -137,7 +132,7 @@ struct TypedObjectTests {
         #expect(Set(object.parts) == [parts[0], parts[2]])
         parts[0].default = 4
         #expect(parts[0]["default"] as? Int == 4)
-        let tag = try self.context(TypedTag.self).insert(TypedTag.self)
+        let tag = try typedContext(TypedTag.self).insert(TypedTag.self)
         let context2 = try #require(tag.managedObjectContext)
         let product = context2.insert(TypedProduct.self)
         tag.products.insert(product)
@@ -148,7 +143,7 @@ struct TypedObjectTests {
 
     @Test("A nested class has its entity, and a property of a private type works")
     func nested() throws {
-        let context = try context(VersionOne.Note.self)
+        let context = try typedContext(VersionOne.Note.self)
         let note = context.insert(VersionOne.Note.self)
         #expect(!note.isSecret && note.entity.name == "Note")
         note.isSecret = true

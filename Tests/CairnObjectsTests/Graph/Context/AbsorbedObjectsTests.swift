@@ -9,18 +9,6 @@ import Testing
 
 @Suite("Ids of objects that a merge policy has given up")
 struct AbsorbedObjectsTests {
-    /// Who decides: the store, or the context, as policies of one's own do.
-    enum Place: CaseIterable, Sendable {
-        case store
-        case context
-
-        func policy(_ kind: MergePolicyKind) -> MergePolicy {
-            self == .store ? MergePolicy(merge: kind) : Own(merge: kind)
-        }
-    }
-
-    private final class Own: MergePolicy {}
-
     private static func products(_ stack: Stack, _ codes: [String]) throws -> [ObjectID] {
         try stack.store { context in
             codes.map { context.make("Product", ["serialCode": $0, "name": "old \($0)"]) }
@@ -29,8 +17,8 @@ struct AbsorbedObjectsTests {
 
     @Test(
         "A changed object whose key another one has becomes that: its id leads there",
-        arguments: Backend.allCases, Place.allCases)
-    func changed(_ backend: Backend, _ place: Place) throws {
+        arguments: Backend.allCases, MergePlace.allCases)
+    func changed(_ backend: Backend, _ place: MergePlace) throws {
         let stack = try Stack(Models.shop, backend)
         let ids = try Self.products(stack, ["A", "B"])
         let context = stack.context(place.policy(.mergeByPropertyObjectTrump))
@@ -51,8 +39,8 @@ struct AbsorbedObjectsTests {
 
     @Test(
         "Under the overwrite policy the id of the stored object leads to the one that replaced it",
-        arguments: Backend.allCases, Place.allCases)
-    func replaced(_ backend: Backend, _ place: Place) throws {
+        arguments: Backend.allCases, MergePlace.allCases)
+    func replaced(_ backend: Backend, _ place: MergePlace) throws {
         let stack = try Stack(Models.shop, backend)
         let ids = try Self.products(stack, ["A", "B"])
         let context = stack.context(place.policy(.overwrite))
@@ -75,8 +63,8 @@ struct AbsorbedObjectsTests {
 
     @Test(
         "An id that a new object was given before the save leads to the object that it became",
-        arguments: Backend.allCases, Place.allCases)
-    func obtained(_ backend: Backend, _ place: Place) throws {
+        arguments: Backend.allCases, MergePlace.allCases)
+    func obtained(_ backend: Backend, _ place: MergePlace) throws {
         let kinds: [MergePolicyKind] = [
             .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .rollback,
         ]
@@ -103,8 +91,8 @@ struct AbsorbedObjectsTests {
 
     @Test(
         "What nobody can have an id of leads nowhere, and so does what goes back to its key",
-        arguments: Backend.allCases, Place.allCases)
-    func nothing(_ backend: Backend, _ place: Place) throws {
+        arguments: Backend.allCases, MergePlace.allCases)
+    func nothing(_ backend: Backend, _ place: MergePlace) throws {
         let stack = try Stack(Models.shop, backend)
         let ids = try Self.products(stack, ["A", "B"])
         for kind in [MergePolicyKind.mergeByPropertyObjectTrump, .rollback] {
@@ -197,8 +185,8 @@ struct AbsorbedObjectsTests {
 
     @Test(
         "Behind a coordinator each store leads its own",
-        arguments: Backend.allCases, Place.allCases)
-    func stores(_ backend: Backend, _ place: Place) throws {
+        arguments: Backend.allCases, MergePlace.allCases)
+    func stores(_ backend: Backend, _ place: MergePlace) throws {
         let stores = try TwoStores(backend)
         let setup = stores.context()
         var made: [ManagedObject] = []
@@ -221,8 +209,8 @@ struct AbsorbedObjectsTests {
         #expect(try other.count("Product") == 3)
     }
 
-    @Test("The history says to whom the object was led", arguments: Place.allCases)
-    func history(_ place: Place) throws {
+    @Test("The history says to whom the object was led", arguments: MergePlace.allCases)
+    func history(_ place: MergePlace) throws {
         let stack = Stack(store: try Backend.log.makeStoreWithHistory(Schema(Models.shop)))
         let ids = try Self.products(stack, ["A", "B"])
         let context = stack.context(place.policy(.mergeByPropertyObjectTrump))

@@ -17,18 +17,6 @@ private final class Modest: ManagedObject {
 
 @Suite("Conflicts as programs handle them")
 struct ConflictToolsTests {
-    private func stack(_ backend: Backend, classes: ObjectClasses = ObjectClasses()) throws -> (
-        Stack, [ObjectID]
-    ) {
-        let stack = try Stack(Models.shop, backend, classes: classes)
-        let ids = try stack.store { context in
-            let shop = context.make("Shop", ["name": "corner"])
-            return [shop]
-                + ["a", "b"].map { context.make("Product", ["serialCode": $0, "shop": shop]) }
-        }
-        return (stack, ids)
-    }
-
     private func change(_ id: ObjectID, _ key: String, _ value: Any?, _ stack: Stack) throws {
         let context = stack.context()
         context.object(with: id)[key] = value
@@ -41,7 +29,7 @@ struct ConflictToolsTests {
         "An object that a save relies on is compared with what is stored, though it is not changed",
         arguments: Backend.allCases)
     func locked(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let context = stack.context()
         let product = context.object(with: ids[2])
         context.detectConflicts(for: context.object(with: ids[1]))
@@ -66,7 +54,7 @@ struct ConflictToolsTests {
     @Test(
         "New objects are not written past what a save relies on", arguments: Backend.allCases)
     func lockedAndNew(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let context = stack.context()
         let shop = context.object(with: ids[0])
         context.detectConflicts(for: shop)
@@ -91,7 +79,7 @@ struct ConflictToolsTests {
                 try super.resolve(optimisticLockingConflicts: list)
             }
         }
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let policy = Noting(merge: .mergeByPropertyObjectTrump)
         let context = stack.context(policy)
         let (one, other) = (context.object(with: ids[1]), context.object(with: ids[2]))
@@ -110,7 +98,7 @@ struct ConflictToolsTests {
 
     @Test("What a child relies on is compared by the parent's save", arguments: Backend.allCases)
     func lockedInChild(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let parent = stack.context()
         let child = parent.newChildContext()
         child.detectConflicts(for: child.object(with: ids[1]))
@@ -125,7 +113,7 @@ struct ConflictToolsTests {
         "B044: A related row that is added enlists its owner in optimistic locking, if one asks for that",
         arguments: Backend.allCases)
     func enlisting(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         func attach(_ asks: Bool) throws -> StoreError? {
             let context = stack.context()
             let shop = context.object(with: ids[0])
@@ -161,7 +149,7 @@ struct ConflictToolsTests {
                 try super.resolve(constraintConflicts: list)
             }
         }
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let policy = Noting(merge: .mergeByPropertyObjectTrump)
         let context = stack.context(policy)
         context.object(with: ids[1])["price"] = 1.0
@@ -181,7 +169,7 @@ struct ConflictToolsTests {
         "After a failed save, what stood against it can be dropped, and the rest is saved",
         arguments: Backend.allCases)
     func discarding(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let context = stack.context()
         let (one, other) = (context.object(with: ids[1]), context.object(with: ids[2]))
         let shop = context.object(with: ids[0])
@@ -219,7 +207,7 @@ struct ConflictToolsTests {
         "Of several new objects with one key the first is kept; a changed one goes back; a deletion is taken back",
         arguments: Backend.allCases)
     func discardingOthers(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let context = stack.context()
         let twins = (0..<3).map { context.make("Product", ["serialCode": "new", "stock": $0]) }
         try #require(storeError { try context.save() }).conflicts.forEach {
@@ -277,7 +265,7 @@ struct ConflictToolsTests {
         "B034: A conflict whose other object has no values any more is resolved without an internal error",
         arguments: Backend.allCases)
     func withoutValues(_ backend: Backend) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let context = stack.context()
         // Here the object is known to be gone. Somebody stores it again under its id.
         let keeper = stack.context(.mergeByPropertyObjectTrump)
@@ -302,7 +290,7 @@ struct ConflictToolsTests {
         "B034: A list of conflicts that was kept is resolved, be it that nobody holds the objects and that the stored one is gone",
         arguments: Backend.allCases, [MergePolicyKind.mergeByPropertyObjectTrump, .rollback])
     func keptList(_ backend: Backend, _ kind: MergePolicyKind) throws {
-        let (stack, ids) = try stack(backend)
+        let (stack, ids) = try Stack.shop(backend)
         let context = stack.context()
         context.make("Product", ["serialCode": "a"])
         let error = try #require(storeError { try context.save() })
@@ -332,7 +320,7 @@ struct ConflictToolsTests {
         arguments: Backend.allCases)
     @MainActor func containerPolicy(_ backend: Backend) async throws {
         final class Own: MergePolicy {}
-        let (stack, _) = try stack(backend)
+        let (stack, _) = try Stack.shop(backend)
         let container = PersistentContainer(
             store: stack.store, mergePolicy: .mergeByPropertyObjectTrump)
         container.viewContext.make("Product", ["serialCode": "a", "note": "view"])
@@ -365,7 +353,7 @@ struct ConflictToolsTests {
         arguments: Backend.allCases,
         [MergePolicyKind.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
     func survivors(_ backend: Backend, _ kind: MergePolicyKind) throws {
-        let (stack, ids) = try stack(backend, classes: ObjectClasses(["Product": Modest.self]))
+        let (stack, ids) = try Stack.shop(backend, classes: ObjectClasses(["Product": Modest.self]))
         let context = stack.context(MergePolicy(merge: kind))
         let mine = context.object(with: ids[1])
         mine["price"] = 20.0

@@ -7,18 +7,6 @@ import Testing
 
 @Suite("Relating to objects that have left the context")
 struct LostTargetTests {
-    /// Who decides: the store, or the context, as policies of one's own do.
-    enum Place: CaseIterable, Sendable {
-        case store
-        case context
-
-        func policy(_ kind: MergePolicyKind) -> MergePolicy {
-            self == .store ? MergePolicy(merge: kind) : Own(merge: kind)
-        }
-    }
-
-    private final class Own: MergePolicy {}
-
     /// A new shop and a new tag that a save has made those which are stored.
     private struct Absorbed {
         let stack: Stack
@@ -42,8 +30,8 @@ struct LostTargetTests {
 
     @Test(
         "A reference to an object that a save has made part of a stored one leads to that one",
-        arguments: Backend.allCases, Place.allCases)
-    func absorbed(_ backend: Backend, _ place: Place) throws {
+        arguments: Backend.allCases, MergePlace.allCases)
+    func absorbed(_ backend: Backend, _ place: MergePlace) throws {
         for kind in [MergePolicyKind.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump] {
             let scene = try Absorbed(backend, place.policy(kind))
             let context = scene.context
