@@ -74,16 +74,15 @@ struct PatchedBlocksTests {
     func size() throws {
         let subject = try Subject { $0.sizes.rowsPerBlock = 1024 }
         let store = subject.store
-        let count = 4096
-        _ = try store.execute(
-            BatchInsertRequest(
-                entityName: "Airport",
-                objects: (0..<count).map {
-                    [
-                        "code": "A\($0)", "elevation": $0 % 90, "latitude": Double($0) / 7,
-                        "note": "\($0 &* 7919) \($0 &* 104_729)", "big": $0 &* 1_000_003,
-                    ]
-                }))
+        let airports = (0..<4096).map { number -> [String: Any] in
+            let big = number &* 1_000_003
+            let note = "\(number &* 7919) \(number &* 104_729)"
+            return [
+                "code": "A\(number)", "elevation": number % 90, "latitude": Double(number) / 7,
+                "note": note, "big": big,
+            ]
+        }
+        _ = try store.execute(BatchInsertRequest(entityName: "Airport", objects: airports))
         let before = store.engine.registry.published().end.lsn
         try PatchedSample.update(store, ["small": 3])
         let after = store.engine.registry.published().end.lsn

@@ -400,10 +400,11 @@ extension RelationshipMigrationTests {
                 return try log.snapshot().fetch(StoreFetch(entity: 0)).ids
             }
             let first = try insert((0..<30).map { ["n": $0] })
-            _ = try insert(
-                (0..<40).map { index in
-                    ["n": index, "friends": [first[index % 30], first[(index * 7) % 30]]]
-                })
+            let others = (0..<40).map { index -> [String: Any] in
+                let friends: [ObjectID] = [first[index % 30], first[(index * 7) % 30]]
+                return ["n": index, "friends": friends]
+            }
+            _ = try insert(others)
             return try Store.content(log)
         }
         let was = Self.links(before, "Person", "friends")

@@ -66,10 +66,8 @@ struct KeyPathTests {
         #expect(scene.corner.value(forKeyPath: "products.name") as? [String] == ["a", "b", "c"])
         #expect(scene.corner.value(forKeyPath: "products.stock") as? [Int] == [2, 4])
         let tags = scene.corner.value(forKeyPath: "products.tags") as? [ManagedObject]
-        #expect(
-            tags?.map { $0.string("label") }.sorted { $0 ?? "" < $1 ?? "" } == [
-                "blue", "red", "red",
-            ])
+        let labels = tags?.map { $0.string("label") ?? "" }.sorted()
+        #expect(labels == ["blue", "red", "red"])
         #expect(
             scene.corner.value(forKeyPath: "products.shop.name") as? [String] == [
                 "corner", "corner", "corner",

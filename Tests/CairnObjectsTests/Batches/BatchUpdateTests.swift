@@ -29,13 +29,13 @@ struct BatchUpdateTests {
         let stack = try Stack(Models.shop, backend)
         let ids = try stack.store { context in
             let shop = context.make("Shop", ["name": "corner"])
-            let products = (0..<10).map { number in
-                context.make(
-                    "Product",
-                    [
-                        "serialCode": String(number), "price": Double(number), "stock": number,
-                        "shop": number % 2 == 0 ? shop : nil,
-                    ])
+            let products = (0..<10).map { number -> ManagedObject in
+                let values: [String: Any?] = [
+                    "serialCode": String(number), "price": Double(number), "stock": number,
+                ]
+                let product = context.make("Product", values)
+                if number % 2 == 0 { product["shop"] = shop }
+                return product
             }
             return [shop] + products
         }
