@@ -109,7 +109,7 @@ struct DiskModelTests {
     @Test("any sequence of calls has the same results and the same errors on both")
     func agreement() throws {
         var random = RandomSource()
-        for _ in 0..<12 {
+        for _ in 0..<Campaign.count(3, whole: 300) {
             try withTemporaryDirectory { directory in
                 let memory = MemoryFileSystem()
                 try memory.makeDirectory("/root")

@@ -28,6 +28,9 @@
 //     $T --filter 'RandomCoordinatorTests|RandomMergingTests|RandomFamilyTests|RandomConflictTests'
 //     $T --filter 'ChangeSetTests|EightTasksTests'           # what commits tell; tasks at work in one container
 //     $T --filter LargeLoopTests                  # loops over 1,000,000 objects in bounded memory
+//     $T --filter 'CorpusStoreTests|MigrationCorpusTests|CatalogSuccessorTests|VersionHashTests'  # each step of real models
+//     $T --filter 'CorpusModelTests|ModelDescriptionTests|SwiftModelSyntaxTests'                  # each of 155 real models
+//     $T --filter 'CrowdedKeyTests|OperatorTableTests|GroupSieveTests|RandomRuleTests'
 //
 // Races are looked for in a build of its own, without CAIRN_CAMPAIGN, and with locks that the sanitizer sees:
 //
@@ -54,6 +57,16 @@ package enum Campaign {
     package static func step(_ everyDay: Int) -> Int {
         guard let size else { return everyDay }
         return min(everyDay, max(1, Int((1 / size).rounded())))
+    }
+
+    /// Every day one in so many elements, from one that chance chooses; all in a campaign. Never none, unless there are none.
+    package static func sample<Element>(
+        _ elements: [Element], oneIn everyDay: Int, using random: inout some RandomNumberGenerator
+    ) -> [Element] {
+        let step = min(step(everyDay), elements.count)
+        guard step > 1 else { return elements }
+        let first = Int.random(in: 0..<step, using: &random)
+        return stride(from: first, to: elements.count, by: step).map { elements[$0] }
     }
 
     /// How often something is done: every day, and in a whole campaign.

@@ -33,6 +33,25 @@ package struct CorpusStep: Sendable {
         }
     }
 
+    /// A sequence with more steps is long. The few that are have large models, and take most of the time.
+    package static let longFrom = 20
+
+    /// Some of the steps: every day all of the short sequences, and a stretch of each long one, of one in so many of its steps.
+    package static func sample(
+        _ steps: [CorpusStep], oneIn everyDay: Int, using random: inout some RandomNumberGenerator
+    ) -> [CorpusStep] {
+        let sequences = Dictionary(grouping: steps.indices) { steps[$0].sequence }
+        var places: [Int] = []
+        for name in sequences.keys.sorted() {
+            let all = sequences[name] ?? []
+            let step = all.count > longFrom ? Campaign.step(everyDay) : 1
+            let length = (all.count + step - 1) / step
+            let first = Int.random(in: 0...all.count - length, using: &random)
+            places += all[first..<first + length]
+        }
+        return places.sorted().map { steps[$0] }
+    }
+
     /// The names of the sequences, the longest first, so that tests of all of them end together; none without the corpus.
     package static let sequences: [String] = {
         guard Corpus.isAvailable, let steps = try? all() else { return [] }

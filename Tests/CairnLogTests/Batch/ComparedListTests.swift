@@ -232,7 +232,7 @@ struct ComparedListTests {
 
     @Test("They leave and answer what lists without helpers do")
     func random() throws {
-        try Rounds.run("compared lists", everyDay: 2, whole: 300) { random in
+        try Rounds.run("compared lists", everyDay: 1, whole: 300) { random in
             let shape = Shape(&random)
             var sizes = StoreSizes()
             sizes.rowsPerBlock = [16, 40, 256].randomElement(using: &random) ?? 40

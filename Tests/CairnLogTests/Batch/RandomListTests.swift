@@ -54,7 +54,7 @@ struct RandomListTests {
 
     @Test("Lists in any order, and rows of other groups, leave what a table would hold")
     func lists() throws {
-        try Rounds.run("random lists", everyDay: 6, whole: 200) { random in
+        try Rounds.run("random lists", everyDay: 2, whole: 200) { random in
             let disk = MemoryFileSystem()
             var options = SampleStore.options(on: disk, durability: .relaxed)
             options.sizes.rowsPerBlock = [4, 30, 1024][Int.random(in: 0..<3, using: &random)]

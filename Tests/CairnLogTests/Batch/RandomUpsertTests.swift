@@ -71,7 +71,7 @@ struct RandomUpsertTests {
 
     @Test("Batches leave what a plain table would hold, or nothing of themselves")
     func batches() throws {
-        try Rounds.run("random upserts", everyDay: 6, whole: 300) { random in
+        try Rounds.run("random upserts", everyDay: 3, whole: 300) { random in
             let disk = MemoryFileSystem()
             var options = SampleStore.options(on: disk, durability: .relaxed)
             options.sizes.rowsPerBlock = [4, 30, 1024][Int.random(in: 0..<3, using: &random)]

@@ -86,7 +86,7 @@ struct ScannedDeletionTests {
 
     @Test("They leave what deletions by ids leave")
     func random() throws {
-        try Rounds.run("scanned deletions", everyDay: 8, whole: 400) { random in
+        try Rounds.run("scanned deletions", everyDay: 2, whole: 400) { random in
             var sizes = StoreSizes()
             sizes.rowsPerBlock = [2, 4, 64].randomElement(using: &random) ?? 4
             sizes.hashBits = [5, 10, 32].randomElement(using: &random) ?? 32

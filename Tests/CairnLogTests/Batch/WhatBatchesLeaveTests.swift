@@ -48,7 +48,7 @@ struct WhatBatchesLeaveTests {
         let rows = (0..<6000).map { serial in
             [
                 "serial": serial,
-                "text": String(random.bytes(1000).map { Character(UnicodeScalar(65 + $0 % 50)) }),
+                "text": String(decoding: random.bytes(1000).map { 65 + $0 % 50 }, as: UTF8.self),
             ] as [String: Any]
         }
         _ = try store.execute(BatchInsertRequest(entityName: "Note", objects: rows))

@@ -305,21 +305,18 @@ struct CatalogSuccessorTests {
     @Test("The versions of real models follow one another", .enabled(if: Corpus.isAvailable))
     func corpus() throws {
         Corpus.noteUse()
-        let text = try String(contentsOf: Corpus.url("xcdatamodel/SEQUENCES.tsv"), encoding: .utf8)
-        var steps = 0
+        let steps = try CorpusStep.all()
+        #expect(steps.count == 101)
+        var random = RandomSource()
         /// By file: the catalog that the versions before it have led to.
         var catalogs: [String: Catalog] = [:]
-        for line in text.split(separator: "\n").dropFirst() {
-            let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(
-                String.init)
+        for step in CorpusStep.sample(steps, oneIn: 4, using: &random) {
             func model(_ file: String) throws -> ManagedObjectModel {
-                try ManagedObjectModel(contentsOf: Corpus.url("xcdatamodel/\(file)"))
+                try ManagedObjectModel(contentsOf: CorpusStep.url(file))
             }
-            let old = try catalogs[cells[2]] ?? Catalog(new: Schema(model(cells[2])))
-            let next = try Self.successor(of: old, try model(cells[3]))
-            catalogs[cells[3]] = next.catalog
-            steps += 1
+            let old = try catalogs[step.from] ?? Catalog(new: Schema(model(step.from)))
+            let next = try Self.successor(of: old, try model(step.to))
+            catalogs[step.to] = next.catalog
         }
-        #expect(steps == 101)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct TableDifferenceTests {
     @Test("Every cell that differs is told once, in order, at every height of both tables")
     func random() {
-        Rounds.run("differences of tables", everyDay: 200, whole: 20_000) { random in
+        Rounds.run("differences of tables", everyDay: 80, whole: 20_000) { random in
             let pool = PagePool()
             var kept: [Page] = []
             var model: [UInt32: UInt64] = [:]

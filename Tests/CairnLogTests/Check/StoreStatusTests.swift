@@ -142,7 +142,7 @@ struct StoreStatusTests {
     func random() throws {
         var random = RandomSource()
         let whole = try SampleStore.history(steps: 7, segmentBytes: 6000).closed
-        for _ in 0..<Campaign.count(300, whole: 50_000) {
+        for _ in 0..<Campaign.count(80, whole: 50_000) {
             var image = whole
             SalvageCampaignTests.damage(&image, &random)
             if let status = try? status(image) {

@@ -112,13 +112,13 @@ struct CheckpointTests {
             one.files[name] = damaged
             #expect(try Self.text(one).text == expected, what)
         }
-        let share = Campaign.isLong ? 1 : 40
+        let share = Campaign.isLong ? 1 : 120
         for position in bytes.indices where random.oneIn(share) {
             var damaged = bytes
             damaged[position] ^= 1 << UInt8(random.next() % 8)
             try check(damaged, "a bit of byte \(position)")
         }
-        for _ in 0..<40 {
+        for _ in 0..<Campaign.count(12, whole: 40) {
             try check(
                 Array(bytes.prefix(Int(random.next() % UInt64(bytes.count)))), "the end is missing")
             var damaged = bytes
@@ -133,7 +133,7 @@ struct CheckpointTests {
         var random = RandomSource()
         let (checkpoints, image, expected) = try Self.history()
         let (name, bytes) = try #require(checkpoints.last)
-        for _ in 0..<(Campaign.isLong ? 20_000 : 300) {
+        for _ in 0..<(Campaign.isLong ? 20_000 : 80) {
             var one = image
             one.files[name] = try Self.changed(bytes, &random)
             let store = try Self.open(try one.disk())

@@ -281,7 +281,7 @@ struct CommittersTests {
         let shop = try Shop(segmentBytes: segmentBytes, durability: durability)
         let problems = Mutex<[String]>([])
         TestThreads.run(6) { thread in
-            for number in 0..<40 {
+            for number in 0..<20 {
                 do {
                     try shop.put("\(thread)", number)
                     try shop.put("\(thread)-\(number)", number)
@@ -298,7 +298,7 @@ struct CommittersTests {
         }
         #expect(problems.withLock { $0 } == [])
         let content = try shop.content()
-        #expect(content.count == 6 * 41)
+        #expect(content.count == 6 * 21)
         try shop.store.close()
         #expect(try shop.reopened() == content)
     }

@@ -129,8 +129,7 @@ struct SmallBlocksTests {
             // Forty rows of three kilobytes.
             let rows = (0..<40).map { _ in
                 [
-                    "text": String(
-                        (0..<3000).map { _ in "abcdefghijklmnop".randomElement(using: &random)! })
+                    "text": (0..<188).map { _ in String(random.next(), radix: 16) }.joined()
                 ]
             }
             _ = try store.execute(BatchInsertRequest(entityName: "Text", objects: rows))
@@ -184,7 +183,8 @@ struct SmallBlocksTests {
     )
     func random() throws {
         var random = RandomSource()
-        for (rowsPerBlock, merged) in [(8, 2), (64, 3), (64, 4), (1024, 3), (1024, 5)] {
+        let sizes = [(8, 2), (64, 3), (64, 4), (1024, 3), (1024, 5)]
+        for (rowsPerBlock, merged) in Campaign.sample(sizes, oneIn: 2, using: &random) {
             let disk = FaultInjectingFileSystem(over: MemoryFileSystem())
             var sizes = StoreSizes()
             sizes.rowsPerBlock = rowsPerBlock

@@ -212,7 +212,9 @@ struct InterruptedCompactionTests {
         let before = try SampleStore.text(start.store)
         try start.store.synchronize()
         let image = try DiskImage(of: start.base)
-        var number = 1
+        var random = RandomSource()
+        let step = Campaign.step(7)
+        var number = Int.random(in: 1...step, using: &random)
         while true {
             let shop = try Shop(on: try image.disk(), durability: durability)
             shop.disk.crash(atMutation: shop.disk.mutationCount + number, afterWriting: 100)
@@ -240,7 +242,7 @@ struct InterruptedCompactionTests {
             #expect(try CompactionTests.text(try DiskImage(of: again.base)).text == text)
             try again.store.close()
             guard shop.disk.hasCrashed else { break }
-            number += Campaign.step(3)
+            number += step
         }
         #expect(number > 15)
     }

@@ -283,7 +283,9 @@ struct NewestSegmentTests {
         for round in 0...2 { try start.putAll(round: round) }
         let text = try SampleStore.text(start.store)
         let image = try DiskImage(of: start.disk)
-        var number = 1
+        var random = RandomSource()
+        let step = Campaign.step(7)
+        var number = Int.random(in: 1...step, using: &random)
         var hasClosed = false
         while true {
             let base = try image.disk()
@@ -307,7 +309,7 @@ struct NewestSegmentTests {
             try again.check(later)
             try again.store.close()
             guard shop.disk.hasCrashed else { break }
-            number += Campaign.step(3)
+            number += step
         }
         #expect(number > 10)
         #expect(hasClosed)

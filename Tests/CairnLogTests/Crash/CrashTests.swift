@@ -32,8 +32,9 @@ struct CrashTests {
     @Test("At any call of any three operations loses nothing and leaves nothing half (CM2)")
     func triples() throws {
         var random = RandomSource()
-        var explorer = CrashExplorer(seed: random.next(), shares: [1, Campaign.isLong ? 1 : 20])
-        let step = Campaign.step(1_800)
+        var explorer = CrashExplorer(
+            seed: random.next(), shares: Campaign.isLong ? [1, 1] : [3, 20])
+        let step = Campaign.step(2_048)
         for round in 0..<Campaign.count(1, whole: 1) {
             let first = step == 1 ? 0 : Int(random.next() % UInt64(step))
             for number in stride(from: first, to: Workload.tripleCount, by: step) {
@@ -45,13 +46,15 @@ struct CrashTests {
         }
         Campaign.report("crash images", explorer.imageCount)
         #expect(explorer.problems == [])
-        #expect(explorer.imageCount > 50)
+        #expect(explorer.imageCount > (Campaign.isLong ? 50 : 12))
     }
 
     @Test("At any call of random work, again in what follows, and again, loses nothing (CM2, RC1)")
     func random() throws {
         var random = RandomSource()
-        var explorer = CrashExplorer(seed: random.next(), images: 2, shares: [1, 40, 40])
+        var explorer = CrashExplorer(
+            seed: random.next(), images: Campaign.isLong ? 2 : 1,
+            shares: [Campaign.isLong ? 1 : 2, 40, 40])
         for round in 0..<Campaign.count(1, whole: 1000) {
             let count = Int.random(in: 4...12, using: &random)
             let workload = Workload(
@@ -63,13 +66,14 @@ struct CrashTests {
         }
         Campaign.report("crash images", explorer.imageCount)
         #expect(explorer.problems == [])
-        #expect(explorer.imageCount > 50)
+        #expect(explorer.imageCount > (Campaign.isLong ? 50 : 12))
     }
 
     @Test("At any call of updates by patches, and of what becomes of them, loses nothing")
     func patches() throws {
         var random = RandomSource()
-        var explorer = CrashExplorer(seed: random.next(), shares: [1, Campaign.isLong ? 1 : 40])
+        var explorer = CrashExplorer(
+            seed: random.next(), shares: Campaign.isLong ? [1, 1] : [4, 40])
         var patches = 0
         for round in 0..<Campaign.count(1, whole: 200) {
             var workload = Workload(
@@ -84,7 +88,7 @@ struct CrashTests {
         Campaign.report("crash images", explorer.imageCount)
         #expect(explorer.problems == [])
         #expect(patches > 0)
-        #expect(explorer.imageCount > 50)
+        #expect(explorer.imageCount > (Campaign.isLong ? 50 : 12))
     }
 
     /// How many blocks are patches after the operations of a workload, summed.
@@ -109,7 +113,7 @@ struct CrashTests {
         var random = RandomSource()
         var explorer = CrashExplorer(
             seed: random.next(), images: Campaign.isLong ? 2 : 1,
-            shares: [1, Campaign.isLong ? 1 : 10])
+            shares: Campaign.isLong ? [1, 1] : [2, 10])
         for round in 0..<Campaign.count(1, whole: 100) {
             let workload = Workload([.insertOne, .reopen, .saveGraph], &random)
             var start = try Self.nothing()
@@ -118,6 +122,6 @@ struct CrashTests {
         }
         Campaign.report("crash images", explorer.imageCount)
         #expect(explorer.problems == [])
-        #expect(explorer.imageCount > 50)
+        #expect(explorer.imageCount > (Campaign.isLong ? 50 : 12))
     }
 }

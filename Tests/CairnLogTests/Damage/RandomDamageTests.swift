@@ -17,12 +17,12 @@ import Testing
 struct RandomDamageTests {
     @Test("The content is one that nothing contradicts, or an error names the place")
     func random() throws {
-        try random("random damage", try RichStore.made.get(), everyDay: 150, whole: 700_000)
+        try random("random damage", try RichStore.made.get(), everyDay: 60, whole: 700_000)
     }
 
     @Test("The same without compaction")
     func randomWithoutCompaction() throws {
-        try random("random damage, plain", try RichStore.plain.get(), everyDay: 80, whole: 300_000)
+        try random("random damage, plain", try RichStore.plain.get(), everyDay: 40, whole: 300_000)
     }
 
     private func random(_ test: String, _ store: RichStore, everyDay: Int, whole: Int) throws {

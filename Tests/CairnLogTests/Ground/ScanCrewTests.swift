@@ -112,7 +112,7 @@ struct ScanCrewTests {
         var random = RandomSource()
         let pair = try Pair(&random, rows: 2000)
         for round in 0..<4 {
-            for _ in 0..<60 {
+            for _ in 0..<Campaign.count(20, whole: 60) {
                 var fetch = StoreFetch(entity: 0, predicate: Self.predicate(&random))
                 if random.oneIn(4) { fetch.limit = Int(random.next() % 50) }
                 if random.oneIn(4) { fetch.sort = [SortKey("name"), SortKey("order")] }

@@ -65,7 +65,7 @@ struct KilledWriterTests {
         var store = 0
         var expected = Expected(seed: 0, threads: 1)
         var folder = try TemporaryDirectory()
-        try Rounds.run("killed writers", everyDay: 15, whole: 10_000) { random in
+        try Rounds.run("killed writers", everyDay: 6, whole: 10_000) { random in
             // A new store now and then, so that making one is interrupted too.
             if store == 0 {
                 store = Int.random(in: 1...60, using: &random)

@@ -85,6 +85,8 @@ struct InterruptedBackupTests {
 
     @Test("The process ends at any call: no backup, the old one, or the new one")
     func processEnds() throws {
+        var random = RandomSource()
+        let step = Campaign.step(4)
         for change in Change.allCases {
             let store = try Self.source(change)
             let before = try SampleStore.text(store)
@@ -97,7 +99,7 @@ struct InterruptedBackupTests {
                     try Self.make(change, on: store)
                 }
                 let after = try SampleStore.text(store)
-                var number = 1
+                var number = Int.random(in: 1...step, using: &random)
                 while true {
                     let disk = try image?.disk() ?? MemoryFileSystem()
                     let faulty = FaultInjectingFileSystem(over: disk)
@@ -108,7 +110,7 @@ struct InterruptedBackupTests {
                         allowed: isFirst ? [after] : [before, after], canBeNothing: isFirst,
                         "\(change), first: \(isFirst), call \(number)")
                     if result != nil { break }
-                    number += 1
+                    number += step
                 }
                 #expect(number > 5)
             }
@@ -125,7 +127,7 @@ struct InterruptedBackupTests {
             let disk = PowerLossDisk()
             _ = try store.backup(to: "/store", on: disk)
             let first = disk.changeCount
-            for count in 0...first {
+            for count in Campaign.sample(Array(0..<first), oneIn: 3, using: &random) + [first] {
                 for _ in 0..<Campaign.count(1, whole: 200) {
                     try Self.look(
                         disk.image(after: count, &random), store, allowed: [before],
@@ -136,11 +138,12 @@ struct InterruptedBackupTests {
             try Self.make(change, on: store)
             let after = try SampleStore.text(store)
             _ = try store.backup(to: "/store", on: disk)
-            for count in first...disk.changeCount {
-                for _ in 0..<Campaign.count(2, whole: 200) {
+            let last = disk.changeCount
+            for count in Campaign.sample(Array(first..<last), oneIn: 3, using: &random) + [last] {
+                for _ in 0..<Campaign.count(1, whole: 200) {
                     try Self.look(
                         disk.image(after: count, &random), store,
-                        allowed: count == disk.changeCount ? [after] : [before, after],
+                        allowed: count == last ? [after] : [before, after],
                         canBeNothing: false,
                         "\(change), second, change \(count), seed \(random.seed)")
                 }

@@ -15,10 +15,6 @@ import Testing
 
 @Suite("Removing stores")
 struct RemovalTests {
-    private static func error(_ body: () throws -> Void) -> StoreError? {
-        #expect(throws: StoreError.self, performing: body)
-    }
-
     /// A store at "/store" with some content, closed.
     private static func sample(
         _ disk: any FileSystem, at folder: String = "/store", rounds: Int = 1
@@ -61,7 +57,7 @@ struct RemovalTests {
         let note = try disk.open("/store/note.txt", .create)
         try note.write([1, 2, 3].span.bytes, at: 0)
         let before = try DiskImage(of: disk)
-        let refused = Self.error { try LogStore.destroy(at: "/store", on: disk) }
+        let refused = storeError { try LogStore.destroy(at: "/store", on: disk) }
         #expect(refused?.code == .invalidRequest)
         #expect("\(refused!)".contains("note.txt"))
         #expect(try DiskImage(of: disk) == before)
@@ -71,10 +67,10 @@ struct RemovalTests {
         try disk.makeDirectory("/papers")
         _ = try disk.open("/papers/letter", .create)
         #expect(
-            Self.error { try LogStore.destroy(at: "/papers", on: disk) }?.code == .invalidRequest)
+            storeError { try LogStore.destroy(at: "/papers", on: disk) }?.code == .invalidRequest)
         #expect(try disk.list("/papers") == ["letter"])
         #expect(
-            Self.error { try LogStore.replace(at: "/papers", withStoreAt: "/store", on: disk) }?
+            storeError { try LogStore.replace(at: "/papers", withStoreAt: "/store", on: disk) }?
                 .code == .invalidRequest)
         #expect(try disk.list("/papers") == ["letter"])
     }
@@ -87,22 +83,22 @@ struct RemovalTests {
         let store = try BackupTests.writer(disk, at: "/store")
         try CompactionTests.update(store, 0..<30, 1)
         #expect(
-            Self.error { try LogStore.destroy(at: "/store", on: disk) }?.code == .storeInUse)
+            storeError { try LogStore.destroy(at: "/store", on: disk) }?.code == .storeInUse)
         try CompactionTests.update(store, 0..<30, 2)
         let reader = try LogStore.open(at: "/store", options: FollowingStores.reading(disk))
         let text = try SampleStore.text(reader)
         let snapshot = try #require(try reader.snapshot() as? LogSnapshot)
         try store.close()
         #expect(
-            Self.error { try LogStore.destroy(at: "/store", on: disk) }?.code == .storeInUse)
+            storeError { try LogStore.destroy(at: "/store", on: disk) }?.code == .storeInUse)
 
         let writer = try BackupTests.writer(disk, at: "/store")
         try LogStore.destroy(at: "/store", on: disk, force: true)
         #expect(try !disk.exists("/store"))
         #expect(
-            Self.error { try CompactionTests.update(writer, 0..<3, 3) }?.code == .unusable)
+            storeError { try CompactionTests.update(writer, 0..<3, 3) }?.code == .unusable)
         #expect(try FollowingStores.text(snapshot, of: reader) == text)
-        #expect(Self.error { _ = try reader.snapshot() }?.code == .unusable)
+        #expect(storeError { _ = try reader.snapshot() }?.code == .unusable)
         // A store that is made here now is another one, whatever they do.
         let next = try BackupTests.writer(disk, at: "/store")
         try CompactionTests.update(next, 0..<5, 4)
@@ -122,9 +118,9 @@ struct RemovalTests {
         let lock = try disk.open("/store/lock", .readWrite)
         #expect(try lock.lock(byte: byte, exclusive: byte == 0))
         #expect(
-            Self.error { try LogStore.destroy(at: "/store", on: disk) }?.code == .storeInUse)
+            storeError { try LogStore.destroy(at: "/store", on: disk) }?.code == .storeInUse)
         #expect(
-            Self.error { try LogStore.replace(at: "/store", withStoreAt: "/other", on: disk) }?
+            storeError { try LogStore.replace(at: "/store", withStoreAt: "/other", on: disk) }?
                 .code == .storeInUse)
         // Nothing is locked any more by the attempt.
         try lock.unlock(byte: byte)
@@ -174,13 +170,13 @@ struct RemovalTests {
         try CompactionTests.update(copy, 0..<30, 10)
         try copy.close()
         #expect(
-            Self.error { try LogStore.replace(at: "/source", withStoreAt: "/store", on: disk) }?
+            storeError { try LogStore.replace(at: "/source", withStoreAt: "/store", on: disk) }?
                 .code == .storeInUse)
         #expect(
-            Self.error { try LogStore.replace(at: "/source", withStoreAt: "/source", on: disk) }?
+            storeError { try LogStore.replace(at: "/source", withStoreAt: "/source", on: disk) }?
                 .code == .invalidRequest)
         #expect(
-            Self.error {
+            storeError {
                 try LogStore.replace(at: "/source/inner", withStoreAt: "/source", on: disk)
             }?.code == .invalidRequest)
         try source.close()
@@ -209,11 +205,11 @@ struct RemovalTests {
         let reader = try LogStore.open(at: "/source", options: FollowingStores.reading(disk))
         try reader.close()
         #expect(
-            Self.error { try LogStore.replace(at: "/new", withStoreAt: "/source", on: disk) }?
+            storeError { try LogStore.replace(at: "/new", withStoreAt: "/source", on: disk) }?
                 .code == .damaged)
         #expect(try !disk.exists("/new"))
         #expect(
-            Self.error { try LogStore.replace(at: "/store", withStoreAt: "/source", on: disk) }?
+            storeError { try LogStore.replace(at: "/store", withStoreAt: "/source", on: disk) }?
                 .code == .damaged)
         #expect(try BackupTests.text(disk) == text)
     }
@@ -281,10 +277,10 @@ struct RemovalTests {
         let segment = try #require(try DiskImage(of: disk, "/source").segments.first)
         try disk.unlink(FilePath("/source/\(segment)"))
         #expect(
-            Self.error { try LogStore.replace(at: "/store", withStoreAt: "/source", on: disk) }?
+            storeError { try LogStore.replace(at: "/store", withStoreAt: "/source", on: disk) }?
                 .code == .damaged)
         #expect(
-            Self.error { try LogStore.replace(at: "/store", withStoreAt: "/nowhere", on: disk) }?
+            storeError { try LogStore.replace(at: "/store", withStoreAt: "/nowhere", on: disk) }?
                 .code == .openFailed)
         #expect(try BackupTests.text(disk) == text)
     }
@@ -399,7 +395,7 @@ struct RemovalTests {
         }
         var found: Set<String?> = []
         for count in first...disk.changeCount {
-            for _ in 0..<Campaign.count(4, whole: 400) {
+            for _ in 0..<Campaign.count(2, whole: 400) {
                 guard let image = disk.image(after: count, &random) else { continue }
                 try Self.look(
                     image, text, replaced: other, "change \(count), seed \(random.seed)")

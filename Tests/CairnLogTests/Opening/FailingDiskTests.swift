@@ -44,9 +44,11 @@ struct FailingDiskTests {
             Fault(operation: .unlink, code: .ioError),
         ])
     func writes(fault: Fault) throws {
+        var random = RandomSource()
         // A small buffer writes a commit in several parts, a large one at once.
         for (segmentBytes, buffer) in [(1 << 30, 4 << 20), (6000, 512)] as [(UInt64, Int)] {
-            var number = 1
+            let step = Campaign.step(3)
+            var number = Int.random(in: 1...step, using: &random)
             while true {
                 let run = Run(segmentBytes: segmentBytes, writeBuffer: buffer)
                 run.disk.fail(
@@ -77,7 +79,7 @@ struct FailingDiskTests {
                 let found = try DiskImage(of: run.base).content()
                 #expect(found.text == last)
                 if run.disk.count(fault.operation) < number { break }
-                number += 1
+                number += step
             }
             #expect(number > 2 || fault.operation == .unlink)
         }
@@ -187,7 +189,9 @@ struct FailingDiskTests {
         arguments: [1 << 30, 6000] as [UInt64], [0, 300])
     func crashes(segmentBytes: UInt64, afterWriting: Int) throws {
         let contents = try SampleStore.history(segmentBytes: segmentBytes).contents
-        var number = 1
+        var random = RandomSource()
+        let calls = Campaign.step(3)
+        var number = Int.random(in: 1...calls, using: &random)
         while true {
             let run = Run(segmentBytes: segmentBytes, writeBuffer: 512)
             run.disk.crash(atMutation: number, afterWriting: afterWriting)
@@ -223,7 +227,7 @@ struct FailingDiskTests {
             try again.obtainIDOfCountry()
             try again.close()
             #expect(try DiskImage(of: disk).content().text == text)
-            number += 1
+            number += calls
         }
         #expect(number > 15)
     }

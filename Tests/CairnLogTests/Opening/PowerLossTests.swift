@@ -70,9 +70,8 @@ struct PowerLossTests {
             returned.append(disk.changeCount)
             contents.append(contents.last!)
         }
-        let rounds = Campaign.isLong ? 200 : 2
-        for count in 0...disk.changeCount {
-            for _ in 0..<rounds {
+        for count in Campaign.sample(Array(0...disk.changeCount), oneIn: 3, using: &random) {
+            for _ in 0..<Campaign.count(1, whole: 200) {
                 let known = returned.lastIndex { $0 <= count }
                 let image = disk.image(after: count, &random)
                 try check(

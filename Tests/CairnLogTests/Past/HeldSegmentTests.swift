@@ -54,7 +54,7 @@ struct HeldSegmentTests {
         let store = try PastStateTests.open(disk, nil)
         #expect(disk.most < few, "opening to write")
         disk.beginAnew()
-        #expect(try contents.problems(store, &random, most: 25) == [])
+        #expect(try contents.problems(store, &random, most: 10) == [])
         let date = Date(timeIntervalSinceReferenceDate: 1e9)
         #expect(try store.transactionNumber(at: date) == store.snapshot().commit)
         #expect(disk.most < few, "reading past states")

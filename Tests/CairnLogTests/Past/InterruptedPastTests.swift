@@ -84,7 +84,8 @@ struct InterruptedPastTests {
         try store.synchronize()
         let image = try DiskImage(of: base)
         try store.close()
-        var number = 1
+        let step = Campaign.step(10)
+        var number = Int.random(in: 1...step, using: &random)
         while true {
             let disk = try image.disk()
             let faulty = FaultInjectingFileSystem(over: disk)
@@ -99,7 +100,7 @@ struct InterruptedPastTests {
                 try DiskImage(of: disk), known, durability, &random,
                 "call \(number), seed \(random.seed)")
             if isDone { break }
-            number += Campaign.step(4)
+            number += step
         }
         #expect(number > 20)
     }

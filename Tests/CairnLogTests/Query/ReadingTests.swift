@@ -83,7 +83,7 @@ struct ReadingTests {
 
     @Test("Every row, filtered, sorted and cut, as a fetch gives it")
     func reading() throws {
-        try Rounds.run("reading by columns", everyDay: 6, whole: 200) { random in
+        try Rounds.run("reading by columns", everyDay: 3, whole: 200) { random in
             let shop = try ReadableStore()
             try shop.fill(&random)
             let snapshot = try shop.store.snapshot()
@@ -168,7 +168,7 @@ struct ReadingTests {
 
     @Test("Rows by their keys, in the order of the keys", arguments: [nil, 0])
     func lookingUp(cacheBytes: Int?) throws {
-        try Rounds.run("looking up by keys", everyDay: 5, whole: 200) { random in
+        try Rounds.run("looking up by keys", everyDay: 1, whole: 200) { random in
             let shop = try ReadableStore(cacheBytes: cacheBytes)
             try shop.fill(&random)
             let snapshot = try shop.store.snapshot()
@@ -276,7 +276,7 @@ struct ReadingTests {
 
     @Test("Asking the index for a key, or a list of keys, finds what looking at every row finds")
     func keys() throws {
-        try Rounds.run("fetching by keys", everyDay: 4, whole: 100) { random in
+        try Rounds.run("fetching by keys", everyDay: 1, whole: 100) { random in
             let shop = try ReadableStore(
                 cacheBytes: random.oneIn(3) ? 0 : nil,
                 hashBits: [11, 32].randomElement(using: &random) ?? 32)
@@ -372,35 +372,29 @@ struct ReadingTests {
             ManagedObjectModel(entities: [
                 EntityDescription("Thing", attributes: [.init("key", .integer64)])
             ]))
-        func code(_ body: () throws -> Void) -> StoreError.Code? {
-            do {
-                try body()
-                return nil
-            } catch { return (error as? StoreError)?.code }
-        }
         for snapshot in [snapshot, PlainSnapshot(snapshot)] as [any StoreSnapshot] {
             #expect(
-                code { try snapshot.read(StoreRead(other.entities[0])) { _ in } }
+                storeErrorCode { try snapshot.read(StoreRead(other.entities[0])) { _ in } }
                     == .incompatibleModel)
             #expect(
-                code { try snapshot.read(StoreRead(shop.thing, columns: [99])) { _ in } }
+                storeErrorCode { try snapshot.read(StoreRead(shop.thing, columns: [99])) { _ in } }
                     == .invalidRequest)
             #expect(
-                code {
+                storeErrorCode {
                     try snapshot.read(
                         StoreRead(shop.thing, where: .compare("nothing", .equal, .integer(1)))
                     ) { _ in }
                 } == .invalidRequest)
             #expect(
-                code {
+                storeErrorCode {
                     try snapshot.lookUp(
                         StoreLookup(shop.thing, by: ColumnSet(columns.group)), columns.group, ["a"]
                     ) { _ in }
                 } == .invalidRequest)
         }
         try shop.store.close()
-        #expect(code { _ = try shop.store.snapshot() } == .unusable)
-        #expect(code { try snapshot.read(StoreRead(shop.thing)) { _ in } } == nil)
+        #expect(storeErrorCode { _ = try shop.store.snapshot() } == .unusable)
+        #expect(storeErrorCode { try snapshot.read(StoreRead(shop.thing)) { _ in } } == nil)
     }
 
     @Test("A damaged block gives the same error as a fetch")

@@ -109,7 +109,7 @@ struct SalvageCompactedTests {
     func atRandom(closes: Bool) throws {
         var random = RandomSource()
         let (image, contents) = try Self.compacted(closes: closes)
-        for round in 0..<Campaign.count(40, whole: 20_000) {
+        for round in 0..<Campaign.count(12, whole: 20_000) {
             var broken = image
             SalvageCampaignTests.damage(&broken, &random)
             let comment = "round \(round), seed \(random.seed)"

@@ -70,7 +70,7 @@ struct OrderKeysTests {
     func onePlace(_ kind: Int) {
         var list = List()
         for _ in 0..<10 { list.insert(at: list.rows.count) }
-        for _ in 0..<2000 {
+        for round in 1...2000 {
             switch kind {
             case 0: list.insert(at: 5)
             case 1: list.insert(at: 0)
@@ -78,7 +78,8 @@ struct OrderKeysTests {
             case 3: list.move(from: 0, to: list.rows.count - 1)
             default: list.move(from: list.rows.count - 1, to: 4)
             }
-            #expect(list.isInOrder)
+            // What is out of order stays so.
+            if round % 20 == 0 { #expect(list.isInOrder) }
         }
         // A move writes the row that moves.
         let moved = kind < 3 ? 0 : 2000

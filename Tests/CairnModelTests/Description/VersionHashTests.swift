@@ -199,12 +199,16 @@ struct VersionHashTests {
         Corpus.noteUse()
         let text = try String(contentsOf: Corpus.url("xcdatamodel/SEQUENCES.tsv"), encoding: .utf8)
         var steps = 0
+        // A model is read once, though one step ends with it and the next one begins.
+        var last: (file: String, model: ManagedObjectModel)?
         for line in text.split(separator: "\n").dropFirst() {
             let cells = line.split(separator: "\t", omittingEmptySubsequences: false)
             let (from, to) = (String(cells[2]), String(cells[3]))
-            let models = try [from, to].map {
-                try ModelFile(contentsOf: Corpus.url("xcdatamodel/\($0)")).model
+            let models = try [from, to].map { file in
+                if let last, last.file == file { return last.model }
+                return try ModelFile(contentsOf: Corpus.url("xcdatamodel/\(file)")).model
             }
+            last = (to, models[1])
             let hashes = models.map { model in
                 Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, $0.versionHash) })
             }
@@ -278,9 +282,9 @@ struct VersionHashTests {
 
     @Test(
         "Reading a model again, or from its own text, gives the same hashes",
-        .enabled(if: Corpus.isAvailable), arguments: CorpusModel.all)
+        .enabled(if: Corpus.isAvailable), arguments: CorpusModel.today)
     func again(_ file: CorpusModel) throws {
-        if file.file == CorpusModel.all[0].file { Corpus.noteUse() }
+        if file.file == CorpusModel.today[0].file { Corpus.noteUse() }
         let model = try file.read().model
         var turned = try ManagedObjectModel(json: model.json())
         turned.entities.reverse()

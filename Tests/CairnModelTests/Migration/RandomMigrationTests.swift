@@ -9,7 +9,7 @@ import Testing
 struct RandomMigrationTests {
     @Test("A model has no change to itself, in whatever order it is said")
     func itself() throws {
-        try Rounds.run("plans of a model and itself", everyDay: 150, whole: 100_000) { random in
+        try Rounds.run("plans of a model and itself", everyDay: 60, whole: 100_000) { random in
             let model = RandomModel(&random).model
             let plan = try ModelMigrationPlan(
                 from: model, to: RandomModel.shuffled(model, &random))
@@ -28,7 +28,7 @@ struct RandomMigrationTests {
 
     @Test("Renamings are followed there and back, those in circles too, and cost metadata only")
     func renamings() throws {
-        try Rounds.run("plans of renamings", everyDay: 150, whole: 100_000) { random in
+        try Rounds.run("plans of renamings", everyDay: 50, whole: 100_000) { random in
             let old = RandomModel(&random)
             var new = old
             new.rename(&random)
@@ -66,7 +66,7 @@ struct RandomMigrationTests {
         "Whatever changes, the orders of the models mean nothing, and each old column is used once or dropped"
     )
     func changes() throws {
-        try Rounds.run("plans of random changes", everyDay: 200, whole: 200_000) { random in
+        try Rounds.run("plans of random changes", everyDay: 70, whole: 200_000) { random in
             let old = RandomModel(&random)
             var new = old
             if random.oneIn(2) { new.rename(&random) }

@@ -157,7 +157,7 @@ struct StringPatternTests {
         // One of the last 12 characters decides: 4,096 states and more.
         let pattern = try StringPattern("(?:.*a.{11}|é+)")
         var random = RandomSource(seed: 7)
-        for _ in 0..<60 {
+        for _ in 0..<Campaign.count(12, whole: 60) {
             let text = (0..<500).map { _ in random.oneIn(2) ? "a" : "b" }
             #expect(
                 pattern.matchesWhole(text.joined()) == (text[text.count - 12] == "a"),
@@ -171,7 +171,7 @@ struct StringPatternTests {
                 + "]"
         }
         let many = try StringPattern("(?:\(sets.joined()))*")
-        for round in 0..<300 {
+        for round in 0..<Campaign.count(60, whole: 300) {
             let picked = (0..<11).map { bit in
                 Int.random(in: 0..<2_048, using: &random) | (round % 2 == 0 ? 1 << bit : 0)
             }

@@ -38,7 +38,7 @@ struct PredicateFormatTests {
     @Test("Random trees of literals read back as they were")
     func roundTrip() throws {
         var random = RandomSource()
-        for _ in 0..<2000 {
+        for _ in 0..<Campaign.count(500, whole: 50_000) {
             let node = Self.tree(depth: 4, using: &random)
             let text = node.predicateFormat
             #expect(try PredicateNode(format: text) == node, "\(text)")
@@ -48,7 +48,7 @@ struct PredicateFormatTests {
     @Test("Random trees of every expression read back as they were")
     func everything() throws {
         var random = RandomSource()
-        for _ in 0..<3000 {
+        for _ in 0..<Campaign.count(700, whole: 50_000) {
             let node = RandomPredicate.predicate(depth: 4, using: &random)
             let text = node.predicateFormat
             do {

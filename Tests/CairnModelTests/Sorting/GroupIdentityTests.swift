@@ -117,8 +117,9 @@ struct GroupIdentityTests {
     func equality() {
         let numbers = Self.numbers()
         let comparison = ValueComparison(operator: .equal)
+        var random = RandomSource()
         var wrong: [String] = []
-        for one in numbers {
+        for one in Campaign.sample(numbers, oneIn: 4, using: &random) {
             for other in numbers where !Self.areBinary(one, other) {
                 if comparison.equals(one, other) != (one.groupIdentity == other.groupIdentity) {
                     wrong.append("\(one) and \(other)")
@@ -137,7 +138,9 @@ struct GroupIdentityTests {
         let numbers = Self.numbers().sorted { SortingOrder.compare($0, $1) < 0 }
         let comparison = ValueComparison(operator: .equal)
         var wrong: [String] = []
-        for (place, one) in numbers.enumerated() {
+        var random = RandomSource()
+        for place in Campaign.sample(Array(numbers.indices), oneIn: 4, using: &random) {
+            let one = numbers[place]
             for other in numbers[place...] {
                 let sorted = SortingOrder.compare(one, other)
                 var isRight = sorted <= 0 && SortingOrder.compare(other, one) == -sorted

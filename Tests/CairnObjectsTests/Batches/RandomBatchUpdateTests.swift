@@ -166,7 +166,7 @@ struct RandomBatchUpdateTests {
 
     @Test("Updates leave what a plain store would hold, or nothing of themselves")
     func updates() throws {
-        try Rounds.run("random batch updates", everyDay: 12, whole: 600) { random in
+        try Rounds.run("random batch updates", everyDay: 4, whole: 600) { random in
             let schema = try Schema(random.oneIn(2) ? Self.model : Self.plainModel)
             let disk = MemoryFileSystem()
             var options = LogStoreOptions()

@@ -39,10 +39,10 @@ struct RowChangesTests {
 
     @Test(
         "All that differs is said, and of what is not ordered no more",
-        arguments: Backend.allCases, SeededRandom.seeds(4))
+        arguments: Backend.allCases, RandomSource.seeds(4))
     func random(_ backend: Backend, _ seed: UInt64) throws {
         print("what differs in rows, CAIRN_SEED=\(seed)")
-        var random = SeededRandom(seed: seed)
+        var random = RandomSource(seed: seed)
         let model = random.chance(50) ? Models.people : Models.ordered
         let stack = try Stack(model, backend)
         let changes = ChangeRecorder(stack.store)
@@ -74,7 +74,7 @@ struct RowChangesTests {
     }
 
     private func edit(
-        _ context: ManagedObjectContext, _ stack: Stack, _ random: inout SeededRandom,
+        _ context: ManagedObjectContext, _ stack: Stack, _ random: inout RandomSource,
         _ number: inout Int
     ) throws {
         number += 1

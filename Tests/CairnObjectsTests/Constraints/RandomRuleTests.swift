@@ -4,6 +4,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import FoundationEssentials
 import Testing
 
@@ -13,7 +14,7 @@ struct RandomRuleTests {
         "anna", "Anna", "ANNA", "éva", "Éva", "EVA", "Straße", "STRASSE", "", "bo",
     ]
 
-    private static func rules(_ random: inout SeededRandom) -> [UniquenessRule] {
+    private static func rules(_ random: inout RandomSource) -> [UniquenessRule] {
         let conditions: [String?] = [
             nil, "deletedAt == nil", "level > 1", "NOT level IN {0, 1}",
             "deletedAt == nil OR level == 2", "deletedAt != nil AND name != \"bo\"",
@@ -27,7 +28,7 @@ struct RandomRuleTests {
         ]
     }
 
-    private static func change(_ account: ManagedObject, _ random: inout SeededRandom) {
+    private static func change(_ account: ManagedObject, _ random: inout RandomSource) {
         if random.chance(50) { account["name"] = random.chance(20) ? nil : random.pick(names) }
         if random.chance(40) { account["level"] = random.chance(30) ? nil : random.below(3) }
         if random.chance(40) {
@@ -56,7 +57,7 @@ struct RandomRuleTests {
     private func run(
         _ backend: Backend, _ policy: MergePolicy, seed: UInt64
     ) throws -> [Outcome] {
-        var random = SeededRandom(seed: seed)
+        var random = RandomSource(seed: seed)
         let stack = try Stack(AccountModel.model(Self.rules(&random)), backend)
         var outcomes: [Outcome] = []
         for _ in 0..<12 {
@@ -110,7 +111,7 @@ struct RandomRuleTests {
 
     @Test(
         "Saves come to the same in the engine and in the plain store, resolved by either",
-        arguments: SeededRandom.seeds(60))
+        arguments: RandomSource.seeds(6, whole: 600))
     func saves(_ seed: UInt64) throws {
         for kind in MergePolicyKind.allCases {
             let plain = try run(.dictionary, MergePolicy(merge: kind), seed: seed)
@@ -122,10 +123,12 @@ struct RandomRuleTests {
         }
     }
 
-    @Test("Batches come to the same in both", arguments: SeededRandom.seeds(60))
+    @Test(
+        "Batches come to the same in both",
+        arguments: RandomSource.seeds(20, whole: 600))
     func batches(_ seed: UInt64) throws {
         func run(_ backend: Backend) throws -> [Outcome] {
-            var random = SeededRandom(seed: seed)
+            var random = RandomSource(seed: seed)
             let stack = try Stack(AccountModel.model(Self.rules(&random)), backend)
             var outcomes: [Outcome] = []
             for _ in 0..<8 {

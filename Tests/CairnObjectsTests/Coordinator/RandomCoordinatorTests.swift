@@ -27,12 +27,12 @@ struct RandomCoordinatorTests {
         let stores: TwoStores
         let naive: any PersistentStore
         var pairs: [Pair] = []
-        var random: SeededRandom
+        var random: RandomSource
         /// The homes of objects by their names, as indexes of the stores.
         var homes: [String: Int] = [:]
 
         init(_ backend: Backend, _ seed: UInt64) throws {
-            random = SeededRandom(seed: seed)
+            random = RandomSource(seed: seed)
             stores = try TwoStores(Models.ordered, backend, [nil, nil])
             naive = try backend.makeStore(stores.coordinator.schema)
             for policy in [MergePolicy.error, .mergeByPropertyObjectTrump] {
@@ -230,7 +230,7 @@ struct RandomCoordinatorTests {
 
     @Test(
         "Whatever is done, two stores show and keep what one does",
-        arguments: Backend.allCases, SeededRandom.seeds(4))
+        arguments: Backend.allCases, RandomSource.seeds(4))
     func agreement(_ backend: Backend, _ seed: UInt64) throws {
         print("random coordinator, CAIRN_SEED=\(seed)")
         let bench = try Bench(backend, seed)

@@ -232,7 +232,7 @@ struct UnwritableStoresTests {
     @Test("What is read and saved while another store comes and goes does not fail")
     func beside() async throws {
         let stores = try TwoStores(.log)
-        let rounds = 200
+        let rounds = Campaign.count(60, whole: 200)
         let isDone = Flag()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<2 {

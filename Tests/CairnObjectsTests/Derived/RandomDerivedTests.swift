@@ -338,7 +338,7 @@ private struct Asker {
 struct RandomDerivedTests {
     @Test("What is computed by need is what is computed from everything")
     func rounds() throws {
-        try Rounds.run("random derived attributes", everyDay: 6, whole: 400) { random in
+        try Rounds.run("random derived attributes", everyDay: 2, whole: 400) { random in
             let schema = try Schema(Models.press)
             var options = LogStoreOptions()
             options.fileSystem = MemoryFileSystem()

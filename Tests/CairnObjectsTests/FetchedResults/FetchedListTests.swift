@@ -35,7 +35,7 @@ struct FetchedListTests {
 
     @Test("Places, sections and content are those of a sorted array, whatever comes and goes")
     func random() throws {
-        try Rounds.run("random lists", everyDay: 30, whole: 3_000) { random in
+        try Rounds.run("random lists", everyDay: 12, whole: 3_000) { random in
             let isSectioned = Bool.random(using: &random)
             let span = [3, 40, 5_000].randomElement(using: &random) ?? 3
             func item(_ reference: UInt64) -> Item {

@@ -85,10 +85,10 @@ struct RandomFollowingTests {
 
     @Test(
         "Lists are what a fetch gives, and copies what the lists are",
-        arguments: Backend.allCases, SeededRandom.seeds(6))
+        arguments: Backend.allCases, RandomSource.seeds(1, whole: 6))
     func lists(_ backend: Backend, _ seed: UInt64) throws {
         print("random lists that follow, CAIRN_SEED=\(seed)")
-        var random = SeededRandom(seed: seed)
+        var random = RandomSource(seed: seed)
         let stack = try Stack(Models.shop, backend)
         try stack.store { context in
             let shops = (0..<4).map { context.make("Shop", ["name": "s\($0)"]) }
@@ -107,7 +107,7 @@ struct RandomFollowingTests {
         if random.chance(50) { workers[0].context.undoHistory = UndoHistory() }
         for worker in workers[...1] { try lists(worker) }
         var number = 100
-        for step in 0..<Campaign.count(60, whole: 6_000) {
+        for step in 0..<Campaign.count(50, whole: 6_000) {
             let worker = workers[random.below(3)]
             switch random.below(24) {
             case 0..<12:
@@ -157,7 +157,7 @@ struct RandomFollowingTests {
     }
 
     private func edit(
-        _ context: ManagedObjectContext, _ random: inout SeededRandom, _ number: inout Int
+        _ context: ManagedObjectContext, _ random: inout RandomSource, _ number: inout Int
     ) throws {
         let products = try context.all("Product").filter { !$0.isDeleted }
         let shops = try context.all("Shop").filter { !$0.isDeleted }
@@ -204,7 +204,7 @@ struct RandomFollowingTests {
     }
 
     private func batch(
-        _ context: ManagedObjectContext, _ stack: Stack, _ random: inout SeededRandom,
+        _ context: ManagedObjectContext, _ stack: Stack, _ random: inout RandomSource,
         _ number: inout Int
     ) throws {
         switch random.below(9) {

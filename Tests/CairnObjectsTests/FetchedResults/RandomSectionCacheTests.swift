@@ -44,10 +44,10 @@ extension CachedLists {
 
         @Test(
             "A list with a cache is the list without one", arguments: Backend.allCases,
-            SeededRandom.seeds(4))
+            RandomSource.seeds(1, whole: 4))
         func lists(_ backend: Backend, _ seed: UInt64) throws {
             print("random lists with a cache, CAIRN_SEED=\(seed)")
-            var random = SeededRandom(seed: seed)
+            var random = RandomSource(seed: seed)
             let books = try CachedBooks(backend)
             try books.fill(12)
             let kinds = try kinds(seed)
@@ -110,7 +110,7 @@ extension CachedLists {
         private static func forget(_ name: String) { SectionCache.shared.remove(name) }
 
         private func change(
-            _ context: ManagedObjectContext, _ random: inout SeededRandom,
+            _ context: ManagedObjectContext, _ random: inout RandomSource,
             _ held: inout [ManagedObject], _ number: inout Int
         ) throws {
             number += 1

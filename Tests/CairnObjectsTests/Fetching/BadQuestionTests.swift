@@ -317,7 +317,8 @@ struct BadQuestionTests {
         #expect(error?.code == .invalidRequest)
         terms.columns.removeSubrange(6...)
         let table = try snapshot.table(StoreTableFetch(StoreFetch(entity: 0), terms))
-        #expect(table.rows.map { $0.last } == [.integer(3 * 32)])
+        let last = table.rows.map { $0.last }
+        #expect(last == [Value.integer(96)])
     }
 
     // MARK: Size
@@ -422,17 +423,18 @@ struct BadQuestionTests {
         for (name, build) in builders {
             // AND in AND is one AND, however often.
             let isJoin = name == "and" || name == "or"
-            #expect((ask(build(10_000), store) != nil) == isJoin, "\(name)")
+            let deep = build(10_000)
+            #expect((ask(deep, store) != nil) == isJoin, "\(name)")
             // A subquery in another asks as often as the product of their members says.
             #expect(ask(build(name == "subquery" ? 5 : 150), store) != nil, "\(name)")
             let terms = TableTerms(columns: [
-                .init("x", .conditional(build(10_000), .constant(.null), .constant(.null)))
+                .init("x", .conditional(deep, .constant(.null), .constant(.null)))
             ])
             let error = storeError {
                 _ = try store.snapshot().table(StoreTableFetch(StoreFetch(entity: 0), terms))
             }
             #expect(error?.code == .invalidRequest, "\(name)")
-            let substituted = try? build(10_000).substituting(variables: ["x": .constant(.null)])
+            let substituted = try? deep.substituting(variables: ["x": .constant(.null)])
             #expect((substituted != nil) == isJoin, "\(name)")
         }
         #expect(ask(builders[0].1(500), store) == 3)
@@ -442,7 +444,7 @@ struct BadQuestionTests {
         }
         #expect(ask(turns, store) == nil)
         // Built as a loop builds it, from the left.
-        let ages = (0..<5_000).reduce(PredicateNode.constant(false)) { node, age in
+        let ages = (0..<2_000).reduce(PredicateNode.constant(false)) { node, age in
             .or([node, .compare("age", .equal, .integer(Int64(age)))])
         }
         #expect(ask(ages, store) == 3)
@@ -474,15 +476,15 @@ struct BadQuestionTests {
         let pattern = Value.string(String(repeating: "x", count: 10_000))
         #expect(ask(.compare(.keyPath("name"), .matches, .constant(pattern)), store) == 0)
         #expect(ask(.compare(.keyPath("name"), .like, .constant(pattern)), store) == 0)
-        let numbers = (0..<50_000).map { Value.integer(Int64($0)) }
+        let numbers = (0..<10_000).map { Value.integer(Int64($0)) }
         #expect(ask(.compare(.keyPath("age"), .in, .list(numbers)), store) == 3)
-        let names = (0..<20_000).map { Value.string("name \($0)") } + [.string("Bob")]
+        let names = (0..<5_000).map { Value.string("name \($0)") } + [.string("Bob")]
         #expect(ask(.compare(.keyPath("name"), .in, .list(names)), store) == 1)
         #expect(ask(.compare(.keyPath("boss.name"), .in, .list(names)), store) == 0)
-        let many = (0..<3_000).map { PredicateNode.compare("age", .equal, .integer(Int64($0))) }
+        let many = (0..<1_500).map { PredicateNode.compare("age", .equal, .integer(Int64($0))) }
         #expect(ask(.or(many), store) == 3)
         #expect(ask(.and(many), store) == 0)
-        let format = "age IN {\((0..<10_000).map { "\($0)" }.joined(separator: ", "))}"
+        let format = "age IN {\((0..<5_000).map { "\($0)" }.joined(separator: ", "))}"
         #expect(ask(try PredicateNode(format: format), store) == 3)
         let sort = (0..<1000).map { SortKey($0 % 2 == 0 ? "age" : "name") }
         #expect(ask(nil, store, sort: sort) == 3)

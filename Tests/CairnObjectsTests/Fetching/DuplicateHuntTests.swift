@@ -32,12 +32,12 @@ struct DuplicateHuntTests {
         return ManagedObjectModel(entities: [person, address])
     }()
 
-    /// 300 people who arrive three times, and 20 whom only one device knows.
+    /// 100 people who arrive three times, and 20 whom only one device knows.
     private func prepare(_ backend: Backend) throws -> Stack {
         let stack = try Stack(Self.model, backend)
         for device in 1...3 {
             try stack.store { context in
-                (0..<300).map { number in
+                (0..<100).map { number in
                     let person = context.make(
                         "Person",
                         [
@@ -94,7 +94,7 @@ struct DuplicateHuntTests {
         let stack = try prepare(backend)
         let context = stack.context()
         let found = try context.fetch(duplicates())
-        #expect(found.count == 300)
+        #expect(found.count == 100)
         #expect(found.allSatisfy { $0["count"] as? Int == 3 })
 
         try unite(found.compactMap { $0["email"] as? String }, context)
@@ -102,12 +102,12 @@ struct DuplicateHuntTests {
 
         #expect(try context.fetch(duplicates()).isEmpty)
         let other = stack.context()
-        #expect(try other.count("Person") == 320 && other.count("Address") == 300)
+        #expect(try other.count("Person") == 120 && other.count("Address") == 100)
         let marks = try other.fetch(
             FetchRequest(
                 entityName: "Person",
                 predicate: try PredicateNode(format: "email BEGINSWITH 'person' AND phone != nil")))
-        #expect(marks.count == 300, "what the losers knew is kept")
+        #expect(marks.count == 100, "what the losers knew is kept")
         #expect(marks.allSatisfy { $0.members("addresses").count == 1 })
     }
 

@@ -3,6 +3,7 @@
 import CairnLog
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Testing
 
 @testable import CairnObjects
@@ -209,9 +210,9 @@ struct RelatedReadingTests {
 
     @Test("Owners' members by columns are what members and rows give, for any relationship")
     func columns() throws {
-        for seed in SeededRandom.seeds(4) {
+        for seed in RandomSource.seeds(4) {
             print("related rows, CAIRN_SEED=\(seed)")
-            var random = SeededRandom(seed: seed)
+            var random = RandomSource(seed: seed)
             for backend in Backend.allCases {
                 let stack = try Stack(Models.people, backend)
                 let context = stack.context()

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Testing
 
 @Suite("Reading a part of the history")
@@ -103,10 +104,10 @@ struct HistoryStreamTests {
 
     @Test(
         "Who goes on from a stream's token after each transaction gets all that he wants, each once",
-        arguments: Backend.allCases, SeededRandom.seeds(4))
+        arguments: Backend.allCases, RandomSource.seeds(4))
     func goingOn(_ backend: Backend, _ seed: UInt64) throws {
         print("seed \(seed)")
-        var random = SeededRandom(seed: seed)
+        var random = RandomSource(seed: seed)
         let scene = try Scene(backend, stores: 3)
         for _ in 0..<40 {
             try scene.write(

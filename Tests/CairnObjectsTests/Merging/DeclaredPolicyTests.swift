@@ -3,6 +3,7 @@
 import Cairn
 import CairnModel
 import CairnStore
+import CairnTestSupport
 import Foundation
 import Observation
 import Synchronization
@@ -204,11 +205,11 @@ struct DeclaredPolicyTests {
 
     @Test(
         "Rules that do not look at who comes first give the same in either order",
-        arguments: Backend.allCases, SeededRandom.seeds(5))
+        arguments: Backend.allCases, RandomSource.seeds(5))
     func eitherOrder(_ backend: Backend, _ seed: UInt64) throws {
         print("seed \(seed)")
         func run(_ order: [Int]) throws -> String {
-            var random = SeededRandom(seed: seed)
+            var random = RandomSource(seed: seed)
             let stack = try Self.stack(backend)
             try stack.store { [$0.make("RuledArticle", ["code": "a", "visits": 5])] }
             let contexts = (0..<3).map { _ in stack.context(.declared) }

@@ -5,6 +5,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import CairnTestSupport
 import Testing
 
 @Suite("Random conflicts")
@@ -43,10 +44,10 @@ struct RandomConflictTests {
     private func run(
         _ backend: Backend, _ policy: MergePolicy, seed: UInt64, withSpouses: Bool = false
     ) throws -> Outcome {
-        var random = SeededRandom(seed: seed)
+        var random = RandomSource(seed: seed)
         let stack = try Stack(Models.people, backend)
         let names = ["A", "B", "C", "D", "E"]
-        func relate(_ people: [ManagedObject], _ random: inout SeededRandom) {
+        func relate(_ people: [ManagedObject], _ random: inout RandomSource) {
             for person in people {
                 guard let other = random.pick(people) else { continue }
                 switch random.below(withSpouses ? 7 : 5) {
@@ -92,7 +93,7 @@ struct RandomConflictTests {
 
     @Test(
         "After any conflict the context shows what is stored, and both sides of every relationship agree",
-        arguments: Backend.allCases, SeededRandom.seeds(30))
+        arguments: Backend.allCases, RandomSource.seeds(5, whole: 300))
     func consistency(_ backend: Backend, _ seed: UInt64) throws {
         for kind in MergePolicyKind.allCases {
             for policy in [MergePolicy(merge: kind), PlainSubclass(merge: kind)] {
@@ -103,7 +104,7 @@ struct RandomConflictTests {
 
     @Test(
         "The store and the objects resolve conflicts alike (MP1)", arguments: Backend.allCases,
-        SeededRandom.seeds(30))
+        RandomSource.seeds(3, whole: 300))
     func agreement(_ backend: Backend, _ seed: UInt64) throws {
         for kind in MergePolicyKind.allCases {
             for setOnly in [false, true] {
@@ -137,7 +138,7 @@ struct RandomConflictTests {
 
     /// The vehicles with merge rules that the seed says, and some more properties for them.
     private static func ruledModel(_ seed: UInt64) -> ManagedObjectModel {
-        var random = SeededRandom(seed: seed &+ 1)
+        var random = RandomSource(seed: seed &+ 1)
         var model = Models.vehicles
         let newest = MergeRule.newest(by: "age")
         let numbers: [MergeRule?] = [nil, .store, .fillNil, .maximum, .minimum, .sum, newest]
@@ -157,17 +158,17 @@ struct RandomConflictTests {
         _ backend: Backend, _ policy: MergePolicy, seed: UInt64,
         _ model: ManagedObjectModel = Models.vehicles
     ) throws -> Outcome {
-        var random = SeededRandom(seed: seed)
+        var random = RandomSource(seed: seed)
         let stack = try Stack(model, backend)
         let entities = ["Car", "SportCar", "ExpensiveSportCar", "Truck"]
-        func make(_ context: ManagedObjectContext, _ random: inout SeededRandom) -> ManagedObject {
+        func make(_ context: ManagedObjectContext, _ random: inout RandomSource) -> ManagedObject {
             let object = context.insert(random.pick(entities) ?? "Car")
             change(object, &random)
             return object
         }
         // Conflicts of versions alone, of keys alone, or both at once.
         let (hasVersions, hasKeys) = [(true, false), (false, true), (true, true)][Int(seed % 3)]
-        func change(_ object: ManagedObject, _ random: inout SeededRandom) {
+        func change(_ object: ManagedObject, _ random: inout RandomSource) {
             for column in object.entity.columns where random.chance(50) {
                 let isKey = ["numberPlate", "racingNumber", "permit"].contains(column.name)
                 if isKey && !hasKeys { continue }
@@ -219,7 +220,7 @@ struct RandomConflictTests {
 
     @Test(
         "Versions, inherited and several constraints: the store and the objects resolve alike",
-        arguments: Backend.allCases, SeededRandom.seeds(30))
+        arguments: Backend.allCases, RandomSource.seeds(3, whole: 300))
     func races(_ backend: Backend, _ seed: UInt64) throws {
         let isChained = try seed % 3 == 2 || race(backend, .error, seed: seed).isChained
         for kind in MergePolicyKind.allCases {
@@ -239,7 +240,7 @@ struct RandomConflictTests {
 
     @Test(
         "The rules of the model: the store and the objects come to the same with them",
-        arguments: Backend.allCases, SeededRandom.seeds(60))
+        arguments: Backend.allCases, RandomSource.seeds(12, whole: 600))
     func declaredRaces(_ backend: Backend, _ seed: UInt64) throws {
         let model = Self.ruledModel(seed)
         let isChained =

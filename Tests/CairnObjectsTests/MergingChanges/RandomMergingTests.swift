@@ -54,10 +54,10 @@ struct RandomMergingTests {
 
     @Test(
         "A context without unsaved changes shows what a fresh one reads",
-        arguments: Backend.allCases, known + SeededRandom.seeds(8))
+        arguments: Backend.allCases, known + RandomSource.seeds(2, whole: 8))
     func quiescence(_ backend: Backend, _ seed: UInt64) throws {
         print("random merging, CAIRN_SEED=\(seed)")
-        var random = SeededRandom(seed: seed)
+        var random = RandomSource(seed: seed)
         let stack = try Stack(Models.people, backend)
         let policies: [MergePolicy] = [
             .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .error,
@@ -83,7 +83,7 @@ struct RandomMergingTests {
         withExtendedLifetime(recorder) {}
     }
 
-    private func edit(_ worker: Worker, _ random: inout SeededRandom, _ number: inout Int) throws {
+    private func edit(_ worker: Worker, _ random: inout RandomSource, _ number: inout Int) throws {
         let context = worker.context
         let people = try context.all("Person").filter { !$0.isDeleted }
         guard people.count > 4, let one = random.pick(people) else {
@@ -121,7 +121,7 @@ struct RandomMergingTests {
         }
     }
 
-    private func batch(_ stack: Stack, _ random: inout SeededRandom, _ number: inout Int) throws {
+    private func batch(_ stack: Stack, _ random: inout RandomSource, _ number: inout Int) throws {
         let person = stack.store.schema.entity(named: "Person")!
         if random.chance(50) {
             let rows: [[String: Any]] = (0..<3).map { ["name": "\(number + $0)"] }

@@ -1,5 +1,6 @@
 // Which new objects became of which old ones, against a list that is searched from end to end.
 
+import CairnTestSupport
 import Testing
 
 @testable import CairnObjects
@@ -8,8 +9,8 @@ import Testing
 struct InstanceAssociationsTests {
     @Test("They are found in both directions, whatever the order in which they were told")
     func random() {
-        for seed in SeededRandom.seeds(40) {
-            var random = SeededRandom(seed: seed)
+        for seed in RandomSource.seeds(40) {
+            var random = RandomSource(seed: seed)
             var associations = InstanceAssociations()
             var list: [(UInt32, UInt32)] = []
             // Some ascend for long, some at once not.

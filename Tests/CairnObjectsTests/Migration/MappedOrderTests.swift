@@ -47,7 +47,7 @@ struct MappedOrderTests {
     }
 
     /// Some lists, of whose members every third or so is gone.
-    private static func fill(_ context: ManagedObjectContext, _ random: inout SeededRandom) throws {
+    private static func fill(_ context: ManagedObjectContext, _ random: inout RandomSource) throws {
         let lists = (0..<5).map { context.make("List", ["name": "l\($0)"]) }
         var tracks = (0..<60).map { number in
             context.make(
@@ -82,8 +82,8 @@ struct MappedOrderTests {
     @Test(
         "Lists keep their order, though numbers have gaps and entities are brought over one by one")
     func order() throws {
-        for seed in SeededRandom.seeds(6) {
-            var random = SeededRandom(seed: seed)
+        for seed in RandomSource.seeds(6) {
+            var random = RandomSource(seed: seed)
             var options = LogStoreOptions()
             options.fileSystem = MemoryFileSystem()
             let (old, new) = (Self.model(nil), Self.model("2"))

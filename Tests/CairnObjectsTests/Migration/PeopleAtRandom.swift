@@ -14,7 +14,7 @@ enum PeopleAtRandom {
     /// Makes people, some with passports, who are connected with each other and with departments.
     static func make(
         _ count: Int, departments: Int, in context: ManagedObjectContext,
-        _ random: inout SeededRandom
+        _ random: inout RandomSource
     ) -> (people: [ManagedObject], departments: [ManagedObject]) {
         let departments = (0..<departments).map {
             context.make("Department", ["name": "d\($0)"])

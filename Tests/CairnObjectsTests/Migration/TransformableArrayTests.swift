@@ -33,13 +33,13 @@ struct TransformableArrayTests {
     // MARK: Values
 
     /// By product and attribute: the numbers in its array; nil for none.
-    private static let numbers: [[String: [Int64]?]] = (0..<40).map { product in
+    private static let numbers: [[String: [Int64]?]] = (0..<16).map { product in
         let names = ["crossSellIDs", "groupedProducts", "relatedIDs", "upsellIDs", "variations"]
         return Dictionary(
             uniqueKeysWithValues: names.enumerated().map { index, name in
-                // What is required is there, if empty; some take frames of their own.
+                // What is required is there, if empty; one takes a frame of its own.
                 let isThere = name == "groupedProducts" || (product + index) % 3 > 0
-                let count = product == 7 ? 2_000 : (product * 5 + index) % 6
+                let count = product == 7 && index == 0 ? 2_000 : (product * 5 + index) % 6
                 return (name, isThere ? (0..<Int64(count)).map { $0 * 31 - Int64(product) } : nil)
             })
     }

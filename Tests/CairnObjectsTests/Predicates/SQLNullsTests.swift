@@ -82,58 +82,59 @@ struct SQLNullsTests {
         return found
     }
 
-    @Test(
-        "Each form finds what SQL finds",
-        arguments: [
-            // One value.
-            ("size != 5", "b"), ("size == 5", "a"), ("NOT size == 5", "b"), ("NOT size > 10", "a"),
-            ("size == NULL", "-c"), ("size != NULL", "ab"), ("NOT size == NULL", "ab"),
-            ("NOT NOT size > 10", "b"), ("NOT name CONTAINS 'a'", "bc"),
-            ("NOT nick LIKE 'a*'", "c"),
-            ("NOT items.label CONTAINS 'q' AND NOT name CONTAINS 'q'", "b"),
-            ("NOT name MATCHES '[ab]'", "c"),
-            ("NOT name IN 'abx'", "c"), ("NOT size < NULL", ""), ("size < NULL", ""),
-            ("NOT 1 > NULL", ""),
-            // Lists.
-            ("size IN {5, NULL}", "a"), ("NOT size IN {5, NULL}", ""), ("NOT size IN {5}", "b"),
-            ("NOT size IN {}", "-abc"), ("size IN {}", ""), ("NOT name IN {nick, 'b'}", "c"),
-            // Between is two comparisons.
-            ("size BETWEEN {1, 9}", "a"), ("NOT size BETWEEN {1, 9}", "b"),
-            ("NOT size BETWEEN {least, 4}", "ab"), ("NOT size BETWEEN {6, NULL}", "a"),
-            ("size BETWEEN {1, NULL}", ""),
-            // Two properties.
-            ("name == nick", "a"), ("name != nick", "c"), ("NOT name == nick", "c"),
-            ("NOT name != nick", "a"), ("NOT size > least", ""),
-            // Logic.
-            ("size > 10 OR name == 'c'", "bc"), ("NOT (size > 10 AND name == 'c')", "ab"),
-            ("NOT (size > 10 OR name == 'c')", "a"), ("NOT (size > 10 AND FALSEPREDICATE)", "-abc"),
-            ("size > 10 OR NOT size > 10", "ab"),
-            // Ways that lead nowhere.
-            ("rack.name != 'south'", "a"), ("NOT rack.name == 'south'", "a"),
-            ("rack.name == NULL", "-bc"), ("rack != NULL AND NOT rack.floor > 3", "a"),
-            // What is calculated.
-            ("NOT size + 1 > 10", "a"), ("size * 2 != 10", "b"),
-            ("TERNARY(size > 10, 1, 0) == 0", "-ac"), ("TERNARY(NOT size > 10, 1, 0) == 0", "-bc"),
-            ("TERNARY(size > 10, NULL, 1) != 2", "-ac"), ("uppercase:(nick) != 'A'", "c"),
-            // Members: ANY and NONE are EXISTS, ALL is ALL.
-            ("ANY items.price > 5", "ac"), ("ANY items.price != 4", "ac"),
-            ("NONE items.price > 5", "-b"), ("NOT ANY items.price != 4", "-b"),
-            ("ALL items.price > 3", "-a"), ("NOT ALL items.price > 3", ""),
-            ("NOT ALL items.price > 5", "a"), ("ALL items.price != 5", "-a"),
-            ("NOT ALL items.price != 4", "a"), ("ALL items.label != 'q'", "-b"),
-            ("NOT ALL items.label IN {'a', 'z'}", "c"),
-            ("NOT ALL items.price BETWEEN {5, 20}", "a"),
-            ("ANY items.price > least", "ac"), ("NONE items.price > least", "-b"),
-            ("ANY items.price == NULL", "bc"), ("ALL items.price != NULL", "-a"),
-            ("ALL items.price > least", "-a"),
-            ("ANYKEY != 'a'", "abc"), ("NOT ANYKEY != 'a'", "-"), ("name IN items.label", "ac"),
-            ("NOT name IN items.label", "-b"),
-            ("items.label CONTAINS name", "ac"), ("NOT items.label CONTAINS 'q'", "-b"),
-            ("SUBQUERY(items, $i, $i.price != 4).@count > 0", "ac"),
-            ("SUBQUERY(items, $i, NOT $i.price > 5).@count > 0", "a"),
-            ("NOT SUBQUERY(items, $i, $i.price != 4).@count > 0", "-b"),
-            ("items.@max.price != 8", "c"), ("items.@count != 7", "-abc"),
-        ])
+    /// Conditions, and who fulfils them.
+    private static let cases: [(String, String)] = [
+        // One value.
+        ("size != 5", "b"), ("size == 5", "a"), ("NOT size == 5", "b"), ("NOT size > 10", "a"),
+        ("size == NULL", "-c"), ("size != NULL", "ab"), ("NOT size == NULL", "ab"),
+        ("NOT NOT size > 10", "b"), ("NOT name CONTAINS 'a'", "bc"),
+        ("NOT nick LIKE 'a*'", "c"),
+        ("NOT items.label CONTAINS 'q' AND NOT name CONTAINS 'q'", "b"),
+        ("NOT name MATCHES '[ab]'", "c"),
+        ("NOT name IN 'abx'", "c"), ("NOT size < NULL", ""), ("size < NULL", ""),
+        ("NOT 1 > NULL", ""),
+        // Lists.
+        ("size IN {5, NULL}", "a"), ("NOT size IN {5, NULL}", ""), ("NOT size IN {5}", "b"),
+        ("NOT size IN {}", "-abc"), ("size IN {}", ""), ("NOT name IN {nick, 'b'}", "c"),
+        // Between is two comparisons.
+        ("size BETWEEN {1, 9}", "a"), ("NOT size BETWEEN {1, 9}", "b"),
+        ("NOT size BETWEEN {least, 4}", "ab"), ("NOT size BETWEEN {6, NULL}", "a"),
+        ("size BETWEEN {1, NULL}", ""),
+        // Two properties.
+        ("name == nick", "a"), ("name != nick", "c"), ("NOT name == nick", "c"),
+        ("NOT name != nick", "a"), ("NOT size > least", ""),
+        // Logic.
+        ("size > 10 OR name == 'c'", "bc"), ("NOT (size > 10 AND name == 'c')", "ab"),
+        ("NOT (size > 10 OR name == 'c')", "a"), ("NOT (size > 10 AND FALSEPREDICATE)", "-abc"),
+        ("size > 10 OR NOT size > 10", "ab"),
+        // Ways that lead nowhere.
+        ("rack.name != 'south'", "a"), ("NOT rack.name == 'south'", "a"),
+        ("rack.name == NULL", "-bc"), ("rack != NULL AND NOT rack.floor > 3", "a"),
+        // What is calculated.
+        ("NOT size + 1 > 10", "a"), ("size * 2 != 10", "b"),
+        ("TERNARY(size > 10, 1, 0) == 0", "-ac"), ("TERNARY(NOT size > 10, 1, 0) == 0", "-bc"),
+        ("TERNARY(size > 10, NULL, 1) != 2", "-ac"), ("uppercase:(nick) != 'A'", "c"),
+        // Members: ANY and NONE are EXISTS, ALL is ALL.
+        ("ANY items.price > 5", "ac"), ("ANY items.price != 4", "ac"),
+        ("NONE items.price > 5", "-b"), ("NOT ANY items.price != 4", "-b"),
+        ("ALL items.price > 3", "-a"), ("NOT ALL items.price > 3", ""),
+        ("NOT ALL items.price > 5", "a"), ("ALL items.price != 5", "-a"),
+        ("NOT ALL items.price != 4", "a"), ("ALL items.label != 'q'", "-b"),
+        ("NOT ALL items.label IN {'a', 'z'}", "c"),
+        ("NOT ALL items.price BETWEEN {5, 20}", "a"),
+        ("ANY items.price > least", "ac"), ("NONE items.price > least", "-b"),
+        ("ANY items.price == NULL", "bc"), ("ALL items.price != NULL", "-a"),
+        ("ALL items.price > least", "-a"),
+        ("ANYKEY != 'a'", "abc"), ("NOT ANYKEY != 'a'", "-"), ("name IN items.label", "ac"),
+        ("NOT name IN items.label", "-b"),
+        ("items.label CONTAINS name", "ac"), ("NOT items.label CONTAINS 'q'", "-b"),
+        ("SUBQUERY(items, $i, $i.price != 4).@count > 0", "ac"),
+        ("SUBQUERY(items, $i, NOT $i.price > 5).@count > 0", "a"),
+        ("NOT SUBQUERY(items, $i, $i.price != 4).@count > 0", "-b"),
+        ("items.@max.price != 8", "c"), ("items.@count != 7", "-abc"),
+    ]
+
+    @Test("Each form finds what SQL finds", arguments: cases)
     func forms(_ format: String, _ expected: String) throws {
         for backend in Backend.allCases {
             #expect(try names(format, stocked(backend)) == expected, "\(backend)")
@@ -291,7 +292,7 @@ struct SQLNullsTests {
     @Test("Random conditions over random stores are answered as in three values")
     func differential() throws {
         var tally = Tally()
-        try StoredRounds.run("conditions with the nil of SQL", everyDay: 8, whole: 400) {
+        try StoredRounds.run("conditions with the nil of SQL", everyDay: 4, whole: 400) {
             count, asked, random in
             for _ in 0..<count {
                 let entity = RandomValue.pick(asked.graph.schema.entities, &random)
@@ -314,7 +315,7 @@ struct SQLNullsTests {
             }
         }
         Campaign.report("conditions with the nil of SQL: \(tally.telling) telling", tally.asked)
-        #expect(tally.telling * 20 > tally.asked, "\(tally)")
+        #expect(tally.telling * (Campaign.isLong ? 20 : 60) > tally.asked, "\(tally)")
     }
 
     @Test(
@@ -322,7 +323,7 @@ struct SQLNullsTests {
     )
     func members() throws {
         var tally = Tally()
-        try Rounds.run("members with the nil of SQL", everyDay: 20, whole: 2000) { random in
+        try Rounds.run("members with the nil of SQL", everyDay: 6, whole: 2000) { random in
             let store = try LogStore.inMemory(schema: Schema(Self.model))
             try RandomBoxes.fill(ManagedObjectContext(store: store), &random)
             let graph = try Graph(store)
@@ -334,7 +335,7 @@ struct SQLNullsTests {
             }
         }
         Campaign.report("members with the nil of SQL: \(tally.telling) telling", tally.asked)
-        #expect(tally.asked >= 900, "\(tally)")
+        #expect(tally.asked >= 270, "\(tally)")
         #expect(tally.telling * 5 > tally.asked, "\(tally)")
     }
 }

@@ -79,12 +79,15 @@ struct StoredOverlayTests {
     )
     func differential() throws {
         var tally = Tally()
-        try StoredRounds.run("fetches over unsaved changes", everyDay: 8, whole: 200) {
+        try StoredRounds.run("fetches over unsaved changes", everyDay: 4, whole: 200) {
             try ask($0, &$1, &tally, &$2)
         }
         Campaign.report(
             "requests over unsaved changes: \(tally.changed) with changed objects, \(tally.telling) other than stored",
             tally.asked)
-        #expect(tally.changed * 5 > tally.asked && tally.telling * 5 > tally.asked, "\(tally)")
+        // A few models say little about how many of all do.
+        let share = Campaign.isLong ? 5 : 10
+        #expect(
+            tally.changed * share > tally.asked && tally.telling * share > tally.asked, "\(tally)")
     }
 }

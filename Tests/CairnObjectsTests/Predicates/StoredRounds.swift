@@ -35,14 +35,14 @@ enum StoredRounds {
     /// Runs rounds; in each of them the closure is called five times with how much is to be asked.
     ///
     /// - Parameters:
-    ///   - everyDay: how many rounds there are in an ordinary run; each eighth is of a store of many blocks.
+    ///   - everyDay: how many rounds there are in an ordinary run; each fourth is of a store of many blocks.
     ///   - whole: how many in a whole campaign.
     static func run(
         _ test: String, everyDay: Int, whole: Int,
         _ ask: (Int, inout AskedStore, inout RandomSource) throws -> Void
     ) throws {
         try Rounds.run(test, everyDay: everyDay, whole: whole) { random in
-            let isLarge = random.seed % 8 == 0
+            let isLarge = random.seed % 4 == 0
             var made = try RandomStore(hasManyBlocks: isLarge, &random)
             func asking(_ count: Int) throws {
                 let plain = try made.plain()

@@ -232,7 +232,7 @@ struct PredicatesBesideFoundationTests {
     @Test("Each condition finds what Foundation finds, unsaved and stored")
     func random() throws {
         var random = RandomSource()
-        for _ in 0..<Campaign.count(4, whole: 100) {
+        for _ in 0..<Campaign.count(1, whole: 100) {
             let context = try Self.makeContext()
             Self.fill(context, &random)
             var conditions: [Asked] = []

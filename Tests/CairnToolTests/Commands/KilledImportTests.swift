@@ -13,6 +13,18 @@ enum ToolProcess {
             .deletingLastPathComponent().appendingPathComponent("cairn")
         return FileManager.default.isExecutableFile(atPath: url.path) ? url : nil
     }()
+
+    /// Starts the tool, which says nothing.
+    static func start(_ arguments: [String]) throws -> Process {
+        let process = Process()
+        let tool: URL = try #require(url)
+        process.executableURL = tool
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
 }
 
 @Suite("A killed import", .enabled(if: ToolProcess.url != nil))
@@ -23,19 +35,8 @@ struct KilledImportTests {
             .joined()
     }
 
-    private func start(_ arguments: [String]) throws -> Process {
-        let process = Process()
-        let tool: URL = try #require(ToolProcess.url)
-        process.executableURL = tool
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return process
-    }
-
     @Test(
-        "twenty kills at random moments, and each time the store holds the old list or the new one")
+        "kills at random moments, and each time the store holds the old list or the new one")
     func killed() throws {
         var random = RandomSource()
         let work = try Workplace()
@@ -49,17 +50,17 @@ struct KilledImportTests {
 
         // Once in peace: what the new list looks like, and about how long it takes.
         let begin = ContinuousClock.now
-        let whole = try start(arguments)
+        let whole = try ToolProcess.start(arguments)
         inTime(for: "the tool to end") { whole.waitUntilExit() }
         #expect(whole.terminationStatus == 0)
         let length = ContinuousClock.now - begin
         let expected = cairn("export", work.store).output
         #expect(expected != old)
 
-        for round in 1...20 {
+        for round in 1...Campaign.count(6, whole: 20) {
             try files.removeItem(atPath: work.store)
             try files.copyItem(atPath: spare, toPath: work.store)
-            let process = try start(arguments)
+            let process = try ToolProcess.start(arguments)
             // Any moment is good: nothing is expected of the time itself.
             let moment = ContinuousClock.now + length * Double.random(in: 0...1.1, using: &random)
             while process.isRunning, ContinuousClock.now < moment { sched_yield() }
@@ -83,7 +84,7 @@ struct KilledImportTests {
         try work.importing("1.csv", Self.list(10, size: 0))
         try StoreSession.writing(work.store) { session in
             let list = try work.list("2.csv", Self.list(20, size: 0))
-            let process = try start(["import", work.store, list, "--entity", "Thing"])
+            let process = try ToolProcess.start(["import", work.store, list, "--entity", "Thing"])
             inTime(for: "the tool to end") { process.waitUntilExit() }
             #expect(process.terminationStatus == 1)
             #expect(cairn("count", work.store, "Thing").output == "10\n")

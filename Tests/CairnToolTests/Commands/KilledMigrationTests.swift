@@ -49,17 +49,6 @@ struct KilledMigrationTests {
         return start + ["--mapping", try work.list("things.xml", mapping.xml)]
     }
 
-    private static func start(_ arguments: [String]) throws -> Process {
-        let process = Process()
-        let tool: URL = try #require(ToolProcess.url)
-        process.executableURL = tool
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return process
-    }
-
     @Test(
         "Kills at random moments: the old store or the new one, and it can be done again",
         arguments: Kind.allCases)
@@ -76,7 +65,7 @@ struct KilledMigrationTests {
 
         // Once in peace: what becomes of it, and about how long it takes.
         let begin = ContinuousClock.now
-        let whole = try Self.start(arguments)
+        let whole = try ToolProcess.start(arguments)
         inTime(for: "the tool to end") { whole.waitUntilExit() }
         #expect(whole.terminationStatus == 0)
         let length = ContinuousClock.now - begin
@@ -84,10 +73,10 @@ struct KilledMigrationTests {
         #expect(new != old)
 
         var (olds, news) = (0, 0)
-        try Rounds.run("killed cairn migrate, \(kind)", everyDay: 8, whole: 1000) { random in
+        try Rounds.run("killed cairn migrate, \(kind)", everyDay: 3, whole: 1000) { random in
             try files.removeItem(atPath: work.store)
             try files.copyItem(atPath: spare, toPath: work.store)
-            let process = try Self.start(arguments)
+            let process = try ToolProcess.start(arguments)
             // Any moment is good: nothing is expected of the time itself.
             let moment = ContinuousClock.now + length * Double.random(in: 0...1.1, using: &random)
             while process.isRunning, ContinuousClock.now < moment { sched_yield() }

@@ -69,7 +69,12 @@ struct TargetlessTests {
         }
     }
 
-    @Test("a dry run says what the migration says", arguments: Change.allCases)
+    private static let today: [Change] = {
+        var random = RandomSource("changes that leave objects without a target")
+        return Campaign.sample(Change.allCases, oneIn: 2, using: &random)
+    }()
+
+    @Test("a dry run says what the migration says", arguments: today)
     func club(_ change: Change) throws {
         let work = try CoreDataWorkplace()
         let file = try ClubStore.make(work.old)

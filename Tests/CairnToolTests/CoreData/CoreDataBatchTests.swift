@@ -54,7 +54,7 @@ struct CoreDataBatchTests {
     @Test("any number of objects at a time gives the same store")
     func sizes() throws {
         let schema = try Schema(ClubStore.model)
-        try Rounds.run(#function, everyDay: 6, whole: 400) { random in
+        try Rounds.run(#function, everyDay: 2, whole: 400) { random in
             let work = try CoreDataWorkplace()
             let file = try ClubStore.make(work.old)
             try fill(file, &random)
@@ -99,7 +99,7 @@ struct CoreDataBatchTests {
 
     @Test("lists have the order of the source, which asks SQLite itself")
     func order() throws {
-        try Rounds.run(#function, everyDay: 6, whole: 400) { random in
+        try Rounds.run(#function, everyDay: 2, whole: 400) { random in
             let work = try CoreDataWorkplace()
             let file = try ClubStore.make(work.old)
             try fill(file, &random)

@@ -273,7 +273,7 @@ struct CoreDataErrorTests {
             Array($0.utf8)
         }
         var sound = 0
-        try Rounds.run(#function, everyDay: 60, whole: 20_000) { random in
+        try Rounds.run(#function, everyDay: 20, whole: 20_000) { random in
             var bytes = original
             random.mutate(&bytes, words: words, keepsLength: random.oneIn(2))
             try Data(bytes).write(to: URL(fileURLWithPath: work.old))

@@ -188,7 +188,8 @@ struct CoreDataJoinTests {
         "relationships of one name, with oneself and through inheritance are found, however their tables are numbered",
         arguments: Numbering.allCases)
     func numberings(_ numbering: Numbering) throws {
-        for (name, relationships) in Self.cases {
+        var source = RandomSource("\(numbering)")
+        for (name, relationships) in Campaign.sample(Self.cases, oneIn: 4, using: &source) {
             var random = RandomSource(seed: 7)
             let work = try CoreDataWorkplace()
             let file = try Self.store(work.old)

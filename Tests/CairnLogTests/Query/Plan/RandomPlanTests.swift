@@ -45,7 +45,7 @@ struct RandomPlanTests {
     @Test("Random fetches are answered by indexes as they are without them")
     func differential() throws {
         var tally = Tally()
-        try Rounds.run("fetches by any way", everyDay: 5, whole: 2000) { random in
+        try Rounds.run("fetches by any way", everyDay: 2, whole: 2000) { random in
             let made = try IndexedItems(&random)
             let indexed = try made.open(hasIndexes: true)
             let plain = try made.open(hasIndexes: false)
@@ -85,8 +85,11 @@ struct RandomPlanTests {
         Campaign.report(
             "fetches asked: \(tally.searches) by an index, \(tally.ordered) in its order, \(tally.intersections) by several, \(tally.found) with results",
             tally.all)
-        #expect(tally.searches * 8 > tally.all && tally.ordered * 12 > tally.all, "\(tally)")
-        #expect(tally.found * 4 > tally.all, "\(tally)")
+        // Two models say less about how many of all do.
+        let share = Campaign.isLong ? 1 : 2
+        #expect(tally.searches * 8 * share > tally.all, "\(tally)")
+        #expect(tally.ordered * 12 * share > tally.all, "\(tally)")
+        #expect(tally.found * 4 * share > tally.all, "\(tally)")
         #expect(tally.intersections > 0 || !Campaign.isLong, "\(tally)")
         #expect(tally.ends > 0 && tally.groups > 0, "\(tally)")
     }

@@ -497,7 +497,7 @@ extension FetchIndexTests {
         let (shop, image) = try checkpointed(&random)
         let name = try #require(image.files.keys.first { $0.hasPrefix("checkpoint") })
         let bytes = image.files[name] ?? []
-        for _ in 0..<Campaign.count(40, whole: 5000) {
+        for _ in 0..<Campaign.count(6, whole: 5000) {
             var damaged = image
             damaged.files[name]?[Int(random.next() % UInt64(bytes.count))] ^=
                 1 << UInt8(random.next() % 8)
@@ -514,7 +514,7 @@ extension FetchIndexTests {
     @Test(
         "They say what rows say, after every commit, after compaction, reopened, and to old states")
     func random() throws {
-        try Rounds.run("fetch indexes", everyDay: 4, whole: 2000) { random in
+        try Rounds.run("fetch indexes", everyDay: 1, whole: 2000) { random in
             var shop = try IndexedShop(&random)
             var pins: [PinnedState<EngineState>] = []
             var options = shop.options

@@ -144,14 +144,14 @@ struct UniqueIndexTests {
         #expect(pool.bytesInUse == 0)
     }
 
-    @Test("Nothing is lost when partitions are split, at every limit", arguments: [5, 10])
+    @Test("Nothing is lost when partitions are split, at every limit", arguments: [6, 13])
     func splits(shift: Int) {
         var random = RandomSource()
         let pool = PagePool()
         var index = UniqueIndex(splitShift: shift)
         var hashes: [UInt64] = []
-        // By 10 the limits are 23, 1,562, 19,531 and 312,500; by 5 they are 750, 50,000 and more.
-        let end = shift == 10 ? 330_000 : 60_000
+        // By 13 the limits are 2, 195, 2,441 and 39,062; by 6 they are 375, 25,000 and more.
+        let end = shift == 13 ? 42_000 : 30_000
         var epoch: UInt64 = 0
         while hashes.count < end {
             epoch += 1

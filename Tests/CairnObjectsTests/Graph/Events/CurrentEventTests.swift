@@ -1,6 +1,7 @@
 // What an object was before the run of edits that is under way.
 
 import Cairn
+import CairnTestSupport
 import Foundation
 import Synchronization
 import Testing
@@ -199,8 +200,8 @@ struct CurrentEventTests {
         "Random runs tell each object's values as they were before the run",
         arguments: Backend.allCases)
     func randomly(_ backend: Backend) throws {
-        for seed in SeededRandom.seeds(4) {
-            var random = SeededRandom(seed: seed)
+        for seed in RandomSource.seeds(4) {
+            var random = RandomSource(seed: seed)
             let stack = try Stack(Models.shop, backend)
             let ids = try stack.store { context in
                 (0..<4).map { (number: Int) in

@@ -3,6 +3,7 @@
 
 import CairnModel
 import CairnObjects
+import CairnTestSupport
 import Testing
 
 @Suite("Random undo")
@@ -61,10 +62,10 @@ struct RandomUndoTests {
 
     @Test(
         "Every state comes back, and is saved as it is shown", arguments: Backend.allCases,
-        SeededRandom.seeds(8))
+        RandomSource.seeds(2, whole: 200))
     func steps(_ backend: Backend, _ seed: UInt64) throws {
         print("random undo, CAIRN_SEED=\(seed)")
-        var random = SeededRandom(seed: seed)
+        var random = RandomSource(seed: seed)
         let stack = try Stack(Self.model, backend)
         let context = stack.context()
         let history = UndoHistory()
@@ -120,7 +121,7 @@ struct RandomUndoTests {
     }
 
     private func edit(
-        _ context: ManagedObjectContext, _ next: inout Int, _ random: inout SeededRandom
+        _ context: ManagedObjectContext, _ next: inout Int, _ random: inout RandomSource
     ) throws {
         let nodes = try context.all("Node", sortedBy: "number")
         guard nodes.count > 2, !random.chance(25), let one = random.pick(nodes),
