@@ -220,20 +220,17 @@ extension BatchInserter {
     ) throws(StoreError) {
         guard try builder.hasRow(tree: entity.tree, suspect.number),
             try builder.loadKey(of: suspect.number, unique: suspect.unique, into: &room.key),
-            room.key.hash(seed: builder.seed) == suspect.hash
+            room.key.hash(seed: builder.seed) == suspect.hash,
+            let number = try holder(
+                suspect.unique,
+                among: builder.state.uniques[suspect.unique].firstCandidate(hash: suspect.hash),
+                except: suspect.number, &builder),
+            listsRefusal()
         else { return }
-        var cursor = builder.state.uniques[suspect.unique].firstCandidate(hash: suspect.hash)
-        while let number = cursor.next() {
-            guard number != suspect.number,
-                try builder.loadKey(of: number, unique: suspect.unique, into: &room.other),
-                room.other.equals(room.key)
-            else { continue }
-            guard listsRefusal() else { return }
-            return refuse(
-                row: suspect.row, suspect.unique, number,
-                try builder.keyText(of: number, entity: entityIndex, unique: suspect.unique),
-                "the key belongs to another object", &builder)
-        }
+        refuse(
+            row: suspect.row, suspect.unique, number,
+            try builder.keyText(of: number, entity: entityIndex, unique: suspect.unique),
+            "the key belongs to another object", &builder)
     }
 
     /// Counts a row that is refused; whether its error is listed, as those of the first hundred are.

@@ -118,14 +118,12 @@ extension BatchInserter {
         _ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         let hash = room.key.hash(seed: builder.seed)
-        if room.probes.entersOtherKeys {
-            var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
-            while let candidate = cursor.next() {
-                if try loadKey(of: candidate, unique, &builder), room.other.equals(room.key) {
-                    suspects.append((firstRow + row, unique, number, hash))
-                    break
-                }
-            }
+        if room.probes.entersOtherKeys,
+            try holder(
+                unique, among: builder.state.uniques[unique].firstCandidate(hash: hash),
+                &builder) != nil
+        {
+            suspects.append((firstRow + row, unique, number, hash))
         }
         builder.insertKey(hash, number: number, unique: unique)
     }

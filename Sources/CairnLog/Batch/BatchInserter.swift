@@ -354,32 +354,38 @@ struct BatchInserter: ~Copyable {
         _ constraint: Int, _ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder
     ) throws(StoreError) -> UInt32? {
         guard let hash = room.probes.hash(row, constraint) else { return nil }
-        var cursor = builder.state.uniques[room.probes.constraints[constraint].index]
+        let candidates = builder.state.uniques[room.probes.constraints[constraint].index]
             .firstCandidate(hash: hash)
-        guard let number = cursor.next() else { return nil }
-        return try find(constraint, row, of: batch, number, cursor, &builder)
+        if candidates.isEmpty { return nil }
+        return try find(constraint, row, of: batch, among: candidates, &builder)
     }
 
-    /// The same from the first candidate on.
+    /// The same where there are candidates.
     @inline(never)
     private mutating func find(
-        _ constraint: Int, _ row: Int, of batch: ColumnBatch, _ first: UInt32,
-        _ rest: UniqueIndex.Cursor, _ builder: inout CommitBuilder
+        _ constraint: Int, _ row: Int, of batch: ColumnBatch,
+        among candidates: UniqueIndex.Cursor, _ builder: inout CommitBuilder
     ) throws(StoreError) -> UInt32? {
         guard room.key.load(batch, row: row, room.probes.constraints[constraint].form)
         else {
             return nil
         }
-        let unique = room.probes.constraints[constraint].index
-        var cursor = rest
-        var candidate: UInt32? = first
-        while let number = candidate {
-            if try loadKey(of: number, unique, &builder), room.other.equals(room.key) {
-                return number
-            }
-            candidate = cursor.next()
+        return try holder(
+            room.probes.constraints[constraint].index, among: candidates, &builder)
+    }
+
+    /// The object that has the key that is loaded, which may be a row of the open block.
+    ///
+    /// - Parameter number: an object that is not meant; 0 = all are.
+    mutating func holder(
+        _ unique: Int, among candidates: UniqueIndex.Cursor, except number: UInt32 = 0,
+        _ builder: inout CommitBuilder
+    ) throws(StoreError) -> UInt32? {
+        try candidates.first { candidate throws(StoreError) in
+            guard candidate != number, try loadKey(of: candidate, unique, &builder)
+            else { return false }
+            return room.other.equals(room.key)
         }
-        return nil
     }
 
     /// Loads the key of an object, which may be a row of the open block.

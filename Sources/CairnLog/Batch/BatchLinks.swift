@@ -400,21 +400,17 @@ extension BatchInserter {
     ) throws(StoreError) -> UInt32? {
         guard case .key(let constraint, let values) = wanted,
             let unique = builder.catalog.plainUnique(
-                of: plan.destination.index, columns: constraint.columns)
-        else { return nil }
-        guard
+                of: plan.destination.index, columns: constraint.columns),
             room.key.load(
                 values, builder.catalog.uniques[unique].form, number: { $0.number })
         else { return nil }
-        var cursor = builder.state.uniques[unique]
+        let candidates = builder.state.uniques[unique]
             .firstCandidate(hash: room.key.hash(seed: builder.seed))
-        while let number = cursor.next() {
-            guard try loadKey(of: number, unique, &builder), room.other.equals(room.key),
-                let found = builder.entity(tree: entity.tree, number: number)
-            else { continue }
-            return builder.catalog.family(of: plan.destination.index).contains(found) ? number : nil
-        }
-        return nil
+        guard let number = try holder(unique, among: candidates, &builder),
+            let found = builder.entity(tree: entity.tree, number: number),
+            builder.catalog.family(of: plan.destination.index).contains(found)
+        else { return nil }
+        return number
     }
 
     // MARK: Rows that are stored

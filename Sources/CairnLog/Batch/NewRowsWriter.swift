@@ -221,19 +221,12 @@ struct NewRowsWriter: ~Copyable {
         _ row: Int, _ hash: UInt64, _ unique: Int, of batch: ColumnBatch, _ entity: Int,
         _ builder: inout CommitBuilder
     ) throws(StoreError) -> UInt32? {
-        var cursor = builder.state.uniques[unique].firstCandidate(hash: hash)
-        guard let first = cursor.next() else { return nil }
-        guard key.load(batch, row: row, catalog.uniques[unique].form) else {
-            return nil
+        let candidates = builder.state.uniques[unique].firstCandidate(hash: hash)
+        guard !candidates.isEmpty, key.load(batch, row: row, catalog.uniques[unique].form)
+        else { return nil }
+        return try candidates.first { number throws(StoreError) in
+            try loadKey(of: number, unique, batch, entity, &builder) && other.equals(key)
         }
-        var candidate: UInt32? = first
-        while let number = candidate {
-            if try loadKey(of: number, unique, batch, entity, &builder), other.equals(key) {
-                return number
-            }
-            candidate = cursor.next()
-        }
-        return nil
     }
 
     /// The stored object takes the values of a new one, or is left as it is.

@@ -143,15 +143,18 @@ package struct CommitBuilder: ~Copyable {
     }
 
     /// The live row that has a key, if there is one.
-    mutating func find(unique: Int, key: borrowing KeyBuffer) throws(StoreError) -> UInt32? {
-        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: seed))
+    ///
+    /// - Parameter number: a row that is not meant; 0 = all are.
+    mutating func find(unique: Int, key: borrowing KeyBuffer, except number: UInt32 = 0)
+        throws(StoreError) -> UInt32?
+    {
         var other = KeyBuffer()
-        while let number = cursor.next() {
-            if try loadKey(of: number, unique: unique, into: &other), other.equals(key) {
-                return number
-            }
+        return try state.uniques[unique].firstCandidate(hash: key.hash(seed: seed)).first {
+            candidate throws(StoreError) in
+            guard candidate != number, try loadKey(of: candidate, unique: unique, into: &other)
+            else { return false }
+            return other.equals(key)
         }
-        return nil
     }
 
     /// Loads the key that a live row has in a unique index; false if it has none.
@@ -174,22 +177,6 @@ package struct CommitBuilder: ~Copyable {
         var key = KeyBuffer()
         guard try loadKey(of: number, unique: unique, into: &key) else { return nil }
         return try find(unique: unique, key: key, except: number)
-    }
-
-    /// Another live row with a key, or nil.
-    mutating func find(unique: Int, key: borrowing KeyBuffer, except number: UInt32)
-        throws(StoreError) -> UInt32?
-    {
-        var cursor = state.uniques[unique].firstCandidate(hash: key.hash(seed: seed))
-        var other = KeyBuffer()
-        while let candidate = cursor.next() {
-            if candidate != number, try loadKey(of: candidate, unique: unique, into: &other),
-                other.equals(key)
-            {
-                return candidate
-            }
-        }
-        return nil
     }
 
     /// Why the commit cannot be made of indexes that hold what they cannot hold: more rows than there is room for have

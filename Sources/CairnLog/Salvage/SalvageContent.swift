@@ -290,18 +290,20 @@ struct SalvageContent: ~Copyable {
                         continue
                     }
                     let hash = key.hash(seed: 0)
-                    var cursor = indexes[unique].firstCandidate(hash: hash)
-                    while let candidate = cursor.next() {
+                    let newer = try indexes[unique].firstCandidate(hash: hash).first {
+                        candidate throws(StoreError) in
                         let cell = directories[entity.tree][candidate]
                         guard !cell.isEmpty,
                             try load(
-                                &other, Int(cell.handle.raw) - 1, cell.slot, definition, &unread),
-                            other.equals(key)
-                        else { continue }
+                                &other, Int(cell.handle.raw) - 1, cell.slot, definition, &unread)
+                        else { return false }
+                        return other.equals(key)
+                    }
+                    if let newer {
                         note(
                             .duplicate, blocks[index], entityIndex, number: number,
                             key: definition.names.joined(separator: ", "),
-                            "object \(candidate) is newer and has the same \(definition.words)")
+                            "object \(newer) is newer and has the same \(definition.words)")
                         report.entities[entityIndex].lost += 1
                         directories[entity.tree].set(number, .empty, in: &pages)
                         hasDropped = true

@@ -21,6 +21,7 @@
 // Threads: a value; see `PageTransaction`.
 
 import CCairn
+import CairnStore
 import Synchronization
 
 /// The objects by the hash of their key.
@@ -148,6 +149,25 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
                 if UInt32(truncatingIfNeeded: value) == half {
                     return UInt32(truncatingIfNeeded: value &>> 32)
                 }
+            }
+            return nil
+        }
+
+        /// Whether no candidate is left.
+        @inline(__always)
+        var isEmpty: Bool {
+            var rest = self
+            return rest.next() == nil
+        }
+
+        /// The first candidate that has the key, as whoever compares keys says.
+        @inline(__always)
+        func first(where hasKey: (UInt32) throws(StoreError) -> Bool) throws(StoreError)
+            -> UInt32?
+        {
+            var rest = self
+            while let number = rest.next() {
+                if try hasKey(number) { return number }
             }
             return nil
         }
