@@ -23,7 +23,6 @@ struct BatchProbes: ~Copyable {
         let form: KeyForm
         /// The column, if it is one alone whose cells are compared as they are; else -1.
         let single: Int
-        let isBytes: Bool
     }
 
     /// The row that the identifying key of a row may belong to, and where it was.
@@ -105,12 +104,8 @@ struct BatchProbes: ~Copyable {
         let entity = catalog.entities[index]
         let constraints = entity.uniques.map { unique in
             let form = catalog.uniques[unique].form
-            let column = form.columns[0]
-            let kind = entity.columns[column].kind
-            let isSingle =
-                form.rule == nil && form.columns.count == 1 && (kind == .bytes || kind == .integer)
             return Constraint(
-                index: unique, form: form, single: isSingle ? column : -1, isBytes: kind == .bytes)
+                index: unique, form: form, single: form.plainColumn(of: entity) ?? -1)
         }
         // Of the local one: the optimiser (6.3.1) makes a trap of reading a property before all are set.
         let entersOtherKeys =
@@ -406,11 +401,7 @@ struct BatchProbes: ~Copyable {
                 ? key.hash(seed: seed) : nil
         }
         let column = batch.columns.baseAddress.unsafelyUnwrapped + single
-        if column.pointee.isNil(row: row) { return nil }
-        if constraints[constraint].isBytes {
-            return KeyBuffer.hash(column.pointee.bytes(row: row), seed: seed)
-        }
-        return StoredHash.of(word: column.pointee.word(row), seed: seed)
+        return column.pointee.keyHash(row, seed: seed)
     }
 
     /// Lets go of all blocks.

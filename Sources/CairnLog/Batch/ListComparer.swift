@@ -32,15 +32,12 @@ struct ListComparison {
         guard policy != .declared, ConflictRules.batchRowMeetsRow(policy) == .update,
             stored.uniques.count == 1, let unique = stored.uniques.first
         else { return nil }
-        let form = catalog.uniques[unique].form
-        guard form.rule == nil, form.columns.count == 1,
-            [.bytes, .integer].contains(stored.columns[form.columns[0]].kind)
-        else { return nil }
+        guard let key = catalog.uniques[unique].form.plainColumn(of: stored) else { return nil }
         self.entity = entity
         self.catalog = catalog
         self.unique = unique
         tree = stored.tree
-        key = form.columns[0]
+        self.key = key
         columns = stored.columns.count
         references = stored.references.map { catalog.references[$0].column }
         let derived = DerivedColumns(entity, catalog.schema)
@@ -250,21 +247,13 @@ struct ListComparer: ~Copyable {
     /// The object of a row by the index.
     private mutating func find(_ batch: ColumnBatch, _ row: Int) throws(StoreError) -> UInt32? {
         let column = batch.columns[comparison.key]
-        if column.isNil(row: row) { return nil }
-        let hash =
-            column.kind.isBytes
-            ? KeyBuffer.hash(column.bytes(row: row), seed: state.hashSeed)
-            : StoredHash.of(word: column.word(row), seed: state.hashSeed)
-        var cursor = state.uniques[comparison.unique].firstCandidate(hash: hash)
-        while let number = cursor.next() {
+        guard let hash = column.keyHash(row, seed: state.hashSeed) else { return nil }
+        return try state.uniques[comparison.unique].firstCandidate(hash: hash).first {
+            number throws(StoreError) in
             let cell = state.directories[comparison.tree][number]
-            if !cell.isEmpty, let view = try view(cell.handle),
-                column.isKey(row, view.cells + comparison.key, cell.slot)
-            {
-                return number
-            }
+            guard !cell.isEmpty, let view = try view(cell.handle) else { return false }
+            return column.isKey(row, view.cells + comparison.key, cell.slot)
         }
-        return nil
     }
 
     /// The view of a block of the entity; nil if it is one of another.

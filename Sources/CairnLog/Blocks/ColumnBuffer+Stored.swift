@@ -44,6 +44,15 @@ extension ColumnBuffer {
         }
     }
 
+    /// The hash of the key that a cell is, if it is hashed as it is; nil for nil.
+    @inline(__always)
+    func keyHash(_ row: Int, seed: UInt64) -> UInt64? {
+        if isNil(row: row) { return nil }
+        return kind.isBytes
+            ? StoredHash.of(bytes(row: row), seed: seed)
+            : StoredHash.of(word: word(row), seed: seed)
+    }
+
     /// Whether a cell that has a value has that of a stored one as a key, which no value with frames of its own is taken for.
     @inline(__always)
     func isKey(_ row: Int, _ cells: UnsafePointer<CellColumn>, _ slot: Int) -> Bool {

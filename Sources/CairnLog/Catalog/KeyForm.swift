@@ -41,6 +41,13 @@ package final class KeyForm: Sendable {
     /// Whether a row takes part whatever its values are, as long as none of the key is nil.
     var isWhole: Bool { rule?.condition == nil }
 
+    /// The column of a key that is one alone, without options, if its cells are hashed and compared as they are.
+    func plainColumn(of entity: Catalog.StoredEntity) -> Int? {
+        guard rule == nil, columns.count == 1 else { return nil }
+        let kind = entity.columns[columns[0]].kind
+        return kind == .bytes || kind == .integer ? columns[0] : nil
+    }
+
     /// Whether a row's key, or whether it has one, depends on the bytes of a column, and not on its being nil alone.
     func comparesBytes(of column: Int) -> Bool {
         columns.contains(column) || rule?.valueColumns.contains(column) == true

@@ -148,7 +148,7 @@ extension CommitBuilder {
             let cells = try block.cells(entity.columns[column], at: column).pointee
             if cells.kind.isBytes, cells.externals == nil {
                 for (number, slot) in zip(numbers, slots) where !cells.isNil(Int(slot)) {
-                    let hash = KeyBuffer.hash(cells.bytes(Int(slot)), seed: seed)
+                    let hash = StoredHash.of(cells.bytes(Int(slot)), seed: seed)
                     leaving.append(UInt64(number) << 32 | hash & 0xFFFF_FFFF)
                 }
                 return

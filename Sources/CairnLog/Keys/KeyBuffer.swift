@@ -31,11 +31,6 @@ package struct KeyBuffer: ~Copyable {
     /// The key's hash under the seed of the process.
     @inline(__always) package func hash(seed: UInt64) -> UInt64 { StoredHash.of(bytes, seed: seed) }
 
-    /// The hash of a key of one text or bytes, which is the value's bytes themselves.
-    @inline(__always) static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
-        StoredHash.of(bytes, seed: seed)
-    }
-
     @inline(__always) mutating func clear() { count = 0 }
 
     @inline(__always) mutating func append(_ bytes: UnsafeRawBufferPointer) {

@@ -518,9 +518,9 @@ private struct BlockRows: ~Copyable {
             for (slot, number) in zip(rows.slots, rows.numbers) where !cells.isNil(at: slot) {
                 if cells.isExternal(at: slot) {
                     let value = try block.large(cells.bytes(at: slot))
-                    keys.append((value.withUnsafeBytes { KeyBuffer.hash($0, seed: seed) }, number))
+                    keys.append((value.withUnsafeBytes { StoredHash.of($0, seed: seed) }, number))
                 } else {
-                    keys.append((KeyBuffer.hash(cells.bytes(at: slot), seed: seed), number))
+                    keys.append((StoredHash.of(cells.bytes(at: slot), seed: seed), number))
                 }
             }
             return

@@ -116,7 +116,7 @@ struct KeyListSearch: ~Copyable {
     private static func hash(_ value: Value, _ seed: UInt64) -> UInt64? {
         switch value {
         case .string(var text):
-            text.withUTF8 { KeyBuffer.hash(UnsafeRawBufferPointer($0), seed: seed) }
+            text.withUTF8 { StoredHash.of(UnsafeRawBufferPointer($0), seed: seed) }
         case .integer(let number):
             StoredHash.of(word: UInt64(bitPattern: number), seed: seed)
         default: nil

@@ -32,7 +32,6 @@ struct KeyLookup: ~Copyable {
     /// A key of one column that is compared as it is.
     private struct Single {
         let column: Int
-        let isBytes: Bool
         /// Where the views have it.
         let index: Int
     }
@@ -69,11 +68,10 @@ struct KeyLookup: ~Copyable {
         self.isWanted = isWanted
         rows = RowGatherer(
             reader, pinned, entity: index, columns: request.columns, others: request.key)
-        let kind = catalog.entities[index].columns[columns[0]].kind
-        if columns.count == 1, kind == .bytes || kind == .integer,
-            let place = rows.index(of: columns[0])
+        if let column = catalog.uniques[unique].form.plainColumn(of: catalog.entities[index]),
+            let place = rows.index(of: column)
         {
-            single = Single(column: columns[0], isBytes: kind == .bytes, index: place)
+            single = Single(column: column, index: place)
         } else {
             single = nil
         }
@@ -184,32 +182,17 @@ struct KeyLookup: ~Copyable {
             return key.load(batch, row: row, columns: columns) ? key.hash(seed: seed) : nil
         }
         let column = batch.columns.baseAddress.unsafelyUnwrapped + single.column
-        if column.pointee.isNil(row: row) { return nil }
-        if single.isBytes { return KeyBuffer.hash(column.pointee.bytes(row: row), seed: seed) }
-        return StoredHash.of(word: column.pointee.word(row), seed: seed)
+        return column.pointee.keyHash(row, seed: seed)
     }
 
-    /// Whether a candidate has a key.
+    /// Whether a candidate has a key, as far as that is seen without reading a value that has frames of its own.
     @inline(__always)
     private mutating func isKey(_ target: RowGatherer.Target, _ batch: ColumnBatch, _ row: Int)
         throws(StoreError) -> Bool
     {
-        if let single {
-            let cell = target.view.cells + single.index
-            if cell.pointee.isNil(target.slot) { return false }
-            let column = batch.columns.baseAddress.unsafelyUnwrapped + single.column
-            if !single.isBytes {
-                return UInt64(bitPattern: cell.pointee.integer(target.slot))
-                    == column.pointee.word(row)
-            }
-            if !cell.pointee.isExternal(target.slot) {
-                let (stored, wanted) = (
-                    cell.pointee.bytes(target.slot), column.pointee.bytes(row: row)
-                )
-                return stored.count == wanted.count && compareCells(stored, wanted) == 0
-            }
-        }
-        return try hasKey(target, batch, row)
+        guard let single else { return try hasKey(target, batch, row) }
+        let column = batch.columns.baseAddress.unsafelyUnwrapped + single.column
+        return column.pointee.isKey(row, target.view.cells + single.index, target.slot)
     }
 
     @inline(never)

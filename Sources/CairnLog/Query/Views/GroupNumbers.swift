@@ -113,7 +113,7 @@ final class ByteNumbers {
 
     /// What a run is looked for by.
     @inline(__always)
-    func hash(_ run: UnsafeRawBufferPointer) -> UInt64 { KeyBuffer.hash(run, seed: 0) & keptBits }
+    func hash(_ run: UnsafeRawBufferPointer) -> UInt64 { StoredHash.of(run, seed: 0) & keptBits }
 
     /// Fetches what a search for a hash begins with into the processor's cache.
     @inline(__always)
