@@ -54,6 +54,21 @@ package struct KeyBuffer: ~Copyable {
         count &+= 4
     }
 
+    /// Adds a part of 8 bytes; false for nil, which no key has.
+    @inline(__always) private mutating func part(_ word: UInt64?, _ compound: Bool) -> Bool {
+        guard let word else { return false }
+        if compound { append(length: 8) }
+        append(word: word)
+        return true
+    }
+
+    /// Adds a part of so many bytes.
+    private mutating func part(_ bytes: UnsafeRawBufferPointer, _ compound: Bool) -> Bool {
+        if compound { append(length: bytes.count) }
+        append(bytes)
+        return true
+    }
+
     private mutating func grow(_ more: Int) {
         let size = max(capacity * 2, count + more)
         let bigger = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
@@ -95,29 +110,15 @@ extension KeyBuffer {
 
     mutating func append(_ column: ColumnBuffer, row: Int, compound: Bool) -> Bool {
         guard column.hasValue(row) else { return false }
+        let word: UInt64?
         switch column.kind {
-        case .integer:
-            if compound { append(length: 8) }
-            append(word: column.values.load(fromByteOffset: row &* 8, as: UInt64.self))
+        case .integer: word = column.values.load(fromByteOffset: row &* 8, as: UInt64.self)
         case .double:
-            guard let bits = keyBits(column.values.load(fromByteOffset: row &* 8, as: Double.self))
-            else { return false }
-            if compound { append(length: 8) }
-            append(word: bits)
-        case .float:
-            guard let bits = keyBits(column.values.load(fromByteOffset: row &* 4, as: Float.self))
-            else { return false }
-            if compound { append(length: 8) }
-            append(word: bits)
-        case .bytes:
-            let bytes = column.bytes(row: row)
-            if compound { append(length: bytes.count) }
-            append(bytes)
-        case .fixed16:
-            if compound { append(length: 16) }
-            append(UnsafeRawBufferPointer(start: column.values + row &* 16, count: 16))
+            word = keyBits(column.values.load(fromByteOffset: row &* 8, as: Double.self))
+        case .float: word = keyBits(column.values.load(fromByteOffset: row &* 4, as: Float.self))
+        case .bytes, .fixed16: return part(column.cell(row), compound)
         }
-        return true
+        return part(word, compound)
     }
 
     /// Loads the key of a row given as values; false if a part is nil.
@@ -139,48 +140,31 @@ extension KeyBuffer {
     mutating func append(_ value: Value, compound: Bool, number: (ObjectID) -> UInt32?)
         -> Bool
     {
-        func word(_ bits: UInt64) {
-            if compound { append(length: 8) }
-            append(word: bits)
-        }
+        let word: UInt64?
         switch value {
         case .null: return false
-        case .integer(let value): word(UInt64(bitPattern: value))
-        case .boolean(let value): word(value ? 1 : 0)
-        case .objectID(let id):
-            guard let number = number(id) else { return false }
-            word(UInt64(number))
-        case .double(let value):
-            guard let bits = keyBits(value) else { return false }
-            word(bits)
-        case .date(let value):
-            guard let bits = keyBits(value.timeIntervalSinceReferenceDate) else { return false }
-            word(bits)
-        case .float(let value):
-            guard let bits = keyBits(value) else { return false }
-            word(bits)
+        case .integer(let value): word = UInt64(bitPattern: value)
+        case .boolean(let value): word = value ? 1 : 0
+        case .objectID(let id): word = number(id).map { UInt64($0) }
+        case .double(let value): word = keyBits(value)
+        case .date(let value): word = keyBits(value.timeIntervalSinceReferenceDate)
+        case .float(let value): word = keyBits(value)
         case .string(let text):
             // Without a mutable copy. Native strings are contiguous.
-            let isDone: Void? = text.utf8.withContiguousStorageIfAvailable {
+            return text.utf8.withContiguousStorageIfAvailable {
                 part(UnsafeRawBufferPointer($0), compound)
-            }
-            if isDone == nil { Array(text.utf8).withUnsafeBytes { part($0, compound) } }
+            } ?? Array(text.utf8).withUnsafeBytes { part($0, compound) }
         case .uri(let value):
             var text = value.absoluteString
-            text.withUTF8 { part(UnsafeRawBufferPointer($0), compound) }
-        case .binary(let value): value.withUnsafeBytes { part($0, compound) }
+            return text.withUTF8 { part(UnsafeRawBufferPointer($0), compound) }
+        case .binary(let value): return value.withUnsafeBytes { part($0, compound) }
         case .decimal(let value):
             // Its bytes would be those of zero.
             if value.isNaN { return false }
-            DecimalCoding.encode(value).withUnsafeBytes { part($0, compound) }
-        case .uuid(let value): withUnsafeBytes(of: value.uuid) { part($0, compound) }
+            return DecimalCoding.encode(value).withUnsafeBytes { part($0, compound) }
+        case .uuid(let value): return withUnsafeBytes(of: value.uuid) { part($0, compound) }
         }
-        return true
-    }
-
-    private mutating func part(_ bytes: UnsafeRawBufferPointer, _ compound: Bool) {
-        if compound { append(length: bytes.count) }
-        append(bytes)
+        return part(word, compound)
     }
 }
 
@@ -204,26 +188,16 @@ extension KeyBuffer {
     mutating func append(
         _ cells: DecodedColumn, row: Int, _ block: CachedBlock, compound: Bool
     ) throws(StoreError) -> Bool {
+        let word: UInt64?
         switch cells.kind {
-        case .integer:
-            if compound { append(length: 8) }
-            append(word: UInt64(bitPattern: cells.integer(at: row)))
-        case .double:
-            guard let bits = keyBits(cells.double(at: row)) else { return false }
-            if compound { append(length: 8) }
-            append(word: bits)
-        case .float:
-            guard let bits = keyBits(cells.float(at: row)) else { return false }
-            if compound { append(length: 8) }
-            append(word: bits)
+        case .integer: word = UInt64(bitPattern: cells.integer(at: row))
+        case .double: word = keyBits(cells.double(at: row))
+        case .float: word = keyBits(cells.float(at: row))
         case .bytes, .fixed16:
-            if cells.isExternal(at: row) {
-                let value = try block.large(cells.bytes(at: row))
-                value.withUnsafeBytes { part($0, compound) }
-            } else {
-                part(cells.cell(row), compound)
-            }
+            guard cells.isExternal(at: row) else { return part(cells.cell(row), compound) }
+            let value = try block.large(cells.bytes(at: row))
+            return value.withUnsafeBytes { part($0, compound) }
         }
-        return true
+        return part(word, compound)
     }
 }
