@@ -31,11 +31,11 @@ struct BlockZone: BitwiseCopyable {
         // Of what has frames of its own it would have to be read.
         if cells.externals != nil { return .unknown }
         return switch cells.kind {
-        case .integer: of(cells, rows) { ZoneTest.word(cells.integer($0)) }
-        case .double: of(cells, rows) { ZoneTest.word(cells.double($0)) }
-        case .float: of(cells, rows) { ZoneTest.word(Double(cells.float($0))) }
-        case .bytes: of(cells, rows) { ZoneTest.word(cells.bytes($0)) }
-        case .fixed16: of(cells, rows) { ZoneTest.word(cells.fixed16($0)) }
+        case .integer: of(cells, rows) { OrderedWord.of(cells.integer($0)) }
+        case .double: of(cells, rows) { OrderedWord.of(cells.double($0)) }
+        case .float: of(cells, rows) { OrderedWord.of(Double(cells.float($0))) }
+        case .bytes: of(cells, rows) { OrderedWord.of(cells.bytes($0)) }
+        case .fixed16: of(cells, rows) { OrderedWord.of(cells.fixed16($0)) }
         }
     }
 

@@ -199,25 +199,11 @@ final class ByteRuns {
                 let rest = min(run.count &- prefix, 9)
                 least = min(least, rest)
                 keys[place].rest = UInt32(truncatingIfNeeded: rest)
-                keys[place].word = Self.word(run, behind: prefix)
+                keys[place].word = OrderedWord.of(run, behind: prefix)
                 differs |= keys[place].word ^ keys[0].word
             }
             if differs != 0 || least < 9 { return prefix }
             prefix += 8
         }
-    }
-
-    /// The 8 bytes of a run behind so many, as a number whose order is theirs; what is missing counts as zeros.
-    @inline(__always)
-    private static func word(_ run: UnsafeRawBufferPointer, behind prefix: Int) -> UInt64 {
-        let count = run.count &- prefix
-        if count >= 8 {
-            return UInt64(bigEndian: run.loadUnaligned(fromByteOffset: prefix, as: UInt64.self))
-        }
-        var word: UInt64 = 0
-        for place in 0..<count {
-            word |= UInt64(run[prefix &+ place]) &<< UInt64(56 &- 8 &* place)
-        }
-        return word
     }
 }

@@ -39,9 +39,7 @@ extension NumberBounds where T == Int64 {
     init?(integers value: Value) {
         let comparison = ValueComparison(operator: .equal)
         guard comparison.order(.integer(0), value) != nil else { return nil }
-        self.init(0, .max, { Int64(bitPattern: $0 ^ (1 << 63)) }) {
-            comparison.order(.integer($0), value) ?? 0
-        }
+        self.init(0, .max, OrderedWord.integer) { comparison.order(.integer($0), value) ?? 0 }
     }
 }
 
@@ -51,13 +49,8 @@ extension NumberBounds where T == Double {
         let comparison = ValueComparison(operator: .equal)
         guard comparison.order(.double(0), value) != nil else { return nil }
         self.init(
-            Self.place(-.infinity), Self.place(.infinity),
-            { Double(bitPattern: $0 >> 63 == 0 ? ~$0 : $0 & ~(1 << 63)) }
+            OrderedWord.of(-Double.infinity), OrderedWord.of(Double.infinity), OrderedWord.double
         ) { comparison.order(.double($0), value) ?? 0 }
-    }
-
-    private static func place(_ number: Double) -> UInt64 {
-        number.bitPattern >> 63 == 0 ? number.bitPattern | 1 << 63 : ~number.bitPattern
     }
 }
 
@@ -67,16 +60,8 @@ extension NumberBounds where T == Float {
         let comparison = ValueComparison(operator: .equal)
         guard comparison.order(.float(0), value) != nil else { return nil }
         self.init(
-            Self.place(-.infinity), Self.place(.infinity),
-            {
-                let bits = UInt32(truncatingIfNeeded: $0)
-                return Float(bitPattern: bits >> 31 == 0 ? ~bits : bits & ~(1 << 31))
-            }
+            UInt64(OrderedWord.of(-Float.infinity)), UInt64(OrderedWord.of(Float.infinity)),
+            { OrderedWord.float(UInt32(truncatingIfNeeded: $0)) }
         ) { comparison.order(.float($0), value) ?? 0 }
-    }
-
-    private static func place(_ number: Float) -> UInt64 {
-        let bits = number.bitPattern
-        return UInt64(bits >> 31 == 0 ? bits | 1 << 31 : ~bits)
     }
 }

@@ -171,9 +171,9 @@ struct RowSorter {
         -> UInt64
     {
         switch kind {
-        case .double: ZoneTest.word(cells.double(at: slot))
-        case .float: ZoneTest.word(Double(cells.float(at: slot)))
-        default: ZoneTest.word(cells.integer(at: slot))
+        case .double: OrderedWord.of(cells.double(at: slot))
+        case .float: OrderedWord.of(Double(cells.float(at: slot)))
+        default: OrderedWord.of(cells.integer(at: slot))
         }
     }
 }

@@ -7,13 +7,13 @@ extension ZoneTest {
         case .isNull(let column): [ZoneTest(column: column, isNil: true)]
         case .not(.isNull(let column)): [ZoneTest(column: column)]
         case .integer(let column, let order, let value):
-            test(column, order, word(value), isExact: true)
+            test(column, order, OrderedWord.of(value), isExact: true)
         case .double(let column, let order, let value):
-            value.isNaN ? [] : test(column, order, word(value), isExact: true)
+            value.isNaN ? [] : test(column, order, OrderedWord.of(value), isExact: true)
         case .float(let column, let order, let value):
-            value.isNaN ? [] : test(column, order, word(Double(value)), isExact: true)
+            value.isNaN ? [] : test(column, order, OrderedWord.of(Double(value)), isExact: true)
         case .bytes(let column, let order, let value):
-            test(column, order, value.withUnsafeBytes { word($0) }, isExact: false)
+            test(column, order, value.withUnsafeBytes { OrderedWord.of($0) }, isExact: false)
         case .and(let filters): filters.flatMap { tests(of: $0) }
         case .or(let filters): hull(filters)
         default: []

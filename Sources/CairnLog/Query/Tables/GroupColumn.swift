@@ -212,11 +212,11 @@ final class GroupColumn {
     }
 
     private static func word(_ value: Double) -> UInt64 {
-        value.isNaN ? Double.nan.bitPattern : value == 0 ? 0 : value.bitPattern
+        keyBits(value) ?? Double.nan.bitPattern
     }
 
     private static func word(_ value: Float) -> UInt64 {
-        UInt64(value.isNaN ? Float.nan.bitPattern : value == 0 ? 0 : value.bitPattern)
+        keyBits(value) ?? UInt64(Float.nan.bitPattern)
     }
 
     private func numberBytes(
@@ -332,10 +332,10 @@ final class GroupColumn {
         let word = words.words[Int(number) - 1]
         return switch kind {
         case .reference, .attribute(.boolean): word
-        case .attribute(.double), .attribute(.date): ZoneTest.word(Double(bitPattern: word))
+        case .attribute(.double), .attribute(.date): OrderedWord.of(Double(bitPattern: word))
         case .attribute(.float):
-            ZoneTest.word(Double(Float(bitPattern: UInt32(truncatingIfNeeded: word))))
-        default: word ^ (1 << 63)
+            OrderedWord.of(Double(Float(bitPattern: UInt32(truncatingIfNeeded: word))))
+        default: OrderedWord.of(Int64(bitPattern: word))
         }
     }
 

@@ -87,17 +87,9 @@ extension IndexKey {
         case .decimal: return .null
         }
         switch part.kind {
-        case .double:
-            word = word >> 63 == 1 ? word & ~(1 << 63) : ~word
-            if length == 9, bytes[1..<9].allSatisfy({ $0 ^ turn == 0xFF }) {
-                word = Double.nan.bitPattern
-            }
+        case .double: word = OrderedWord.double(word).bitPattern
         case .float:
-            let bits = UInt32(truncatingIfNeeded: word)
-            word =
-                bits == .max
-                ? UInt64(Float.nan.bitPattern)
-                : UInt64(bits >> 31 == 1 ? bits & ~(1 << 31) : ~bits)
+            word = UInt64(OrderedWord.float(UInt32(truncatingIfNeeded: word)).bitPattern)
         default: break
         }
         return Value.stored(word: word, kind, identity)

@@ -124,16 +124,12 @@ struct IndexKey: ~Copyable {
 
     @inline(__always) mutating func put(double value: Double) {
         put(0x80)
-        if value.isNaN { return put(.max, bytes: 8) }
-        let bits = (value == 0 ? 0 : value).bitPattern
-        put(bits >> 63 == 0 ? bits | 1 << 63 : ~bits, bytes: 8)
+        put(OrderedWord.of(value), bytes: 8)
     }
 
     @inline(__always) mutating func put(float value: Float) {
         put(0x80)
-        if value.isNaN { return put(.max, bytes: 4) }
-        let bits = (value == 0 ? 0 : value).bitPattern
-        put(UInt64(bits >> 31 == 0 ? bits | 1 << 31 : ~bits), bytes: 4)
+        put(UInt64(OrderedWord.of(value)), bytes: 4)
     }
 
     mutating func put(text: UnsafeRawBufferPointer) {

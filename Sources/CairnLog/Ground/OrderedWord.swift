@@ -1,0 +1,52 @@
+// Words without a sign whose order is that of the values they are made of, so that comparing two values is one instruction.
+//
+// Numbers become words and come back from them. Of doubles and floats the sign is turned, and all bits of negative ones; both
+// zeros are one, and what is no number is above everything. Of bytes eight are taken: what has the same word may still differ.
+
+/// Makes words whose order is that of values.
+enum OrderedWord {
+    @inline(__always)
+    static func of(_ value: Int64) -> UInt64 { UInt64(bitPattern: value) ^ (1 << 63) }
+
+    @inline(__always)
+    static func of(_ value: Double) -> UInt64 {
+        if value.isNaN { return .max }
+        let bits = (value == 0 ? 0 : value).bitPattern
+        return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+    }
+
+    @inline(__always)
+    static func of(_ value: Float) -> UInt32 {
+        if value.isNaN { return .max }
+        let bits = (value == 0 ? 0 : value).bitPattern
+        return bits >> 31 == 0 ? bits | 1 << 31 : ~bits
+    }
+
+    /// Of the 8 bytes behind so many; what is missing counts as zeros.
+    @inline(__always)
+    static func of(_ bytes: UnsafeRawBufferPointer, behind prefix: Int = 0) -> UInt64 {
+        let count = bytes.count &- prefix
+        if count >= 8 {
+            return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: prefix, as: UInt64.self))
+        }
+        var word: UInt64 = 0
+        for place in 0..<count {
+            word |= UInt64(bytes[prefix &+ place]) &<< UInt64(56 &- 8 &* place)
+        }
+        return word
+    }
+
+    // MARK: Back
+
+    static func integer(_ word: UInt64) -> Int64 { Int64(bitPattern: word ^ (1 << 63)) }
+
+    static func double(_ word: UInt64) -> Double {
+        if word == .max { return .nan }
+        return Double(bitPattern: word >> 63 == 0 ? ~word : word & ~(1 << 63))
+    }
+
+    static func float(_ word: UInt32) -> Float {
+        if word == .max { return .nan }
+        return Float(bitPattern: word >> 31 == 0 ? ~word : word & ~(1 << 31))
+    }
+}
