@@ -2,6 +2,7 @@
 
 import CairnFileSystem
 import CairnFormat
+import CairnModel
 import CairnStore
 
 /// How many bytes an entry takes: tree, number, the number that it leads to, turn, segment.

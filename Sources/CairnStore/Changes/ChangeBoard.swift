@@ -9,6 +9,7 @@
 // Invariants: sets wait only while somebody observes.
 // Threads: any.
 
+import CairnModel
 import Synchronization
 
 /// Who observes a store, and what they have not been told yet.
