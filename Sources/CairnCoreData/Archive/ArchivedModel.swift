@@ -24,7 +24,7 @@ struct ArchivedModel {
         guard let root = archive.top, root.type == "NSManagedObjectModel" else { return nil }
         model = ManagedObjectModel()
         model.versionIdentifiers = root.texts("NSVersionIdentifiers").sorted()
-        let entities = root.namedObjects("NSEntities").inKeyOrder()
+        let entities = root.namedObjects("NSEntities").sorted { $0.key < $1.key }
         for (name, entity) in entities where entity.type == "NSEntityDescription" {
             add(entity, named: entity.text("NSEntityName") ?? name)
         }
@@ -125,7 +125,7 @@ struct ArchivedModel {
             return names.isEmpty ? nil : names
         }
         let inherited = Set((parent?.entries("NSProperties") ?? []).map(\.key))
-        let properties = archived.namedObjects("NSProperties").inKeyOrder()
+        let properties = archived.namedObjects("NSProperties").sorted { $0.key < $1.key }
         for (name, property) in properties where !inherited.contains(name) {
             add(property, named: name, to: &entity)
         }
