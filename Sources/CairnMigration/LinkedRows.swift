@@ -269,7 +269,7 @@ struct LinkedRows {
         _ built: BuiltPairs, _ builder: inout CommitBuilder, _ monitor: inout MigrationMonitor
     ) throws(StoreError) {
         let stored = builder.catalog.entities[built.entity]
-        var rows = WrittenRows(built.entity, builder)
+        var rows = BlockFiller(built.entity, builder.catalog, builder.reader.batches)
         try builder.expectNumbers(built.links.count, tree: stored.tree)
         // Numbers rise by one, from the next one on.
         let first = builder.state.nextNumbers[stored.tree]
@@ -284,10 +284,10 @@ struct LinkedRows {
                     rows.batch.columns[2 + place].setInteger(key, row: row)
                 }
             }
-            try rows.add(number, version: 1, &builder)
+            try builder.add(number, version: 1, to: &rows)
             try monitor.advance(1)
         }
-        try rows.finish(&builder)
+        try builder.finish(&rows)
     }
 
     /// Writes the rows of an entity that have a target, with all else that they have.
@@ -306,7 +306,7 @@ struct LinkedRows {
             keys.append((stored.columns.count + place, column.keys))
             built.insert(stored.columns.count + place)
         }
-        var rows = WrittenRows(entity, builder)
+        var rows = BlockFiller(entity, builder.catalog, builder.reader.batches)
         // Those that are written meanwhile are none of these.
         for handle in builder.state.blocks.all(ofEntity: entity) {
             let entry = builder.state.blocks.entry(handle)
@@ -336,11 +336,12 @@ struct LinkedRows {
                     }
                 }
                 builder.kill(handle, slot: slot)
-                try rows.add(number, version: DirectoryCell.next(versions.number(slot)), &builder)
+                try builder.add(
+                    number, version: DirectoryCell.next(versions.number(slot)), to: &rows)
                 try monitor.advance(1)
             }
         }
-        try rows.finish(&builder)
+        try builder.finish(&rows)
     }
 }
 
@@ -379,50 +380,5 @@ extension LinkedRows.BuiltColumn {
         var keys: [UInt32: Int64] = [:]
         for (row, key) in zip(rows, order.keys(rows)) where key != nil { keys[row.number] = key }
         return keys
-    }
-}
-
-/// Rows of an entity on their way into blocks.
-struct WrittenRows {
-    let batch: ColumnBatch
-    private let entity: Int
-    private var selection: [UInt16] = []
-    private var numbers: [UInt32] = []
-    private var versions: [UInt32] = []
-
-    init(_ entity: Int, _ builder: borrowing CommitBuilder) {
-        self.entity = entity
-        batch = builder.reader.batches.takeWhole(entity, builder.state.catalog)
-    }
-
-    /// Counts the row that was put into the batch behind the others, and writes them if a block takes no more.
-    mutating func add(_ number: UInt32, version: UInt32, _ builder: inout CommitBuilder)
-        throws(StoreError)
-    {
-        selection.append(UInt16(batch.rows))
-        numbers.append(number)
-        versions.append(version)
-        batch.rows += 1
-        guard
-            batch.rows == builder.tools.sizes.rowsPerBlock
-                || batch.byteCount > builder.tools.sizes.bytesPerBlock
-        else { return }
-        try write(&builder)
-    }
-
-    private mutating func write(_ builder: inout CommitBuilder) throws(StoreError) {
-        if batch.rows == 0 { return }
-        try builder.closeBlock(
-            builder.openBlock(entity: entity), entity: entity, batch: batch, selection: selection,
-            numbers: numbers, versions: versions)
-        batch.reset()
-        selection.removeAll(keepingCapacity: true)
-        numbers.removeAll(keepingCapacity: true)
-        versions.removeAll(keepingCapacity: true)
-    }
-
-    mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
-        try write(&builder)
-        builder.reader.batches.give(batch)
     }
 }

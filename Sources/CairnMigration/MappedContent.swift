@@ -150,8 +150,8 @@ struct MappedContent {
         let keyed = keyedPlaces(keyed, of: entity, state.catalog)
         let source = state.catalog.entities[entity]
         let own = numbers[source.tree]
-        let batch = builder.reader.batches.takeWhole(entity, builder.catalog)
-        var given: [UInt32] = []
+        var filler = BlockFiller(entity, builder.catalog, builder.reader.batches)
+        let batch = filler.batch
         var handle = state.blocks.first(ofEntity: entity)
         while handle != .none {
             let entry = state.blocks.entry(handle)
@@ -173,14 +173,14 @@ struct MappedContent {
                     batch.columns[key].setInteger(
                         OrderKeys.key(of: cells.number(slot)), row: row)
                 }
-                given.append(own[Int(cells.number(slot))])
-                batch.rows += 1
-                if batch.isFull { try flush(batch, entity, &given, &builder) }
+                filler.add(own[Int(cells.number(slot))], version: 1)
+                if batch.isFull { try builder.writeParts(&filler) }
             }
+            builder.insertedCount += Int(entry.live)
             try monitor.advance(Int(entry.live))
         }
-        try flush(batch, entity, &given, &builder)
-        builder.reader.batches.give(batch)
+        try builder.writeParts(&filler)
+        try builder.finish(&filler)
     }
 
     /// Has a reference lead to its target's number here.
@@ -193,25 +193,5 @@ struct MappedContent {
         } else {
             column.setInteger(Int64(target), row: row)
         }
-    }
-
-    /// Writes the rows of a batch as blocks.
-    private func flush(
-        _ batch: ColumnBatch, _ entity: Int, _ numbers: inout [UInt32],
-        _ builder: inout CommitBuilder
-    ) throws(StoreError) {
-        var start = 0
-        while start < batch.rows {
-            let end = batch.endOfBlock(from: start, sizes: builder.tools.sizes)
-            let handle = builder.openBlock(entity: entity)
-            try builder.closeBlock(
-                handle, entity: entity, batch: batch,
-                selection: (start..<end).map { UInt16($0) }, numbers: Array(numbers[start..<end]),
-                versions: [UInt32](repeating: 1, count: end - start))
-            builder.insertedCount += end - start
-            start = end
-        }
-        batch.reset()
-        numbers.removeAll(keepingCapacity: true)
     }
 }

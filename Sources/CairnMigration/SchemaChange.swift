@@ -352,7 +352,7 @@ struct SchemaChange {
         where successor.trees[tree] == nil && splitSource(of: tree) != nil {
             for entity in new.family(of: new.trees[tree].root)
             where successor.entities[entity] != nil {
-                var rows = WrittenRows(entity, builder)
+                var rows = BlockFiller(entity, builder.catalog, builder.reader.batches)
                 for handle in builder.state.blocks.all(ofEntity: entity)
                 where builder.state.blocks.entry(handle).hasReferences {
                     let entry = builder.state.blocks.entry(handle)
@@ -365,12 +365,12 @@ struct SchemaChange {
                                 from: block, column, slot, to: rows.batch.rows, isWhole: true)
                         }
                         builder.kill(handle, slot: slot)
-                        try rows.add(
-                            numbers.number(slot), version: versions.number(slot), &builder)
+                        try builder.add(
+                            numbers.number(slot), version: versions.number(slot), to: &rows)
                         keys = [:]
                     }
                 }
-                try rows.finish(&builder)
+                try builder.finish(&rows)
             }
         }
         try builder.settleForAnotherCatalog()

@@ -98,17 +98,15 @@ extension BatchInserter {
         }
         let stored = builder.catalog.entities[destination]
         let derived = DerivedColumns(destination, builder.catalog.schema)
-        var numbers: [UInt32] = []
+        var rows = RowList()
         for row in wanted.indices {
-            numbers.append(try builder.issueNumber(tree: stored.tree))
+            rows.add(row, number: try builder.issueNumber(tree: stored.tree), version: 1)
             try derived.compute(row, of: batch, isNew: true, at: moment)
         }
         let handle = builder.openBlock(entity: destination)
         try builder.closeBlock(
-            handle, entity: destination, batch: batch,
-            selection: wanted.indices.map { UInt16($0) }, numbers: numbers,
-            versions: Array(repeating: 1, count: numbers.count))
-        for (row, number) in numbers.enumerated() {
+            handle, entity: destination, batch: batch, rows: rows)
+        for (row, number) in rows.numbers.enumerated() {
             for unique in stored.uniques {
                 let form = builder.catalog.uniques[unique].form
                 guard room.key.load(batch, row: row, form) else { continue }
@@ -123,8 +121,8 @@ extension BatchInserter {
             try derivations?.stale.noteRow(entity: destination, number: number, &builder)
             if stored.tree == entity.tree, missing != nil { touched.insert(number) }
         }
-        builder.insertedCount += numbers.count
-        result.createdTargetCount += numbers.count
+        builder.insertedCount += rows.count
+        result.createdTargetCount += rows.count
     }
 
     private func taken(

@@ -8,12 +8,10 @@ extension BatchInserter {
         _ row: Int, _ number: UInt32, version: UInt32, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         // With rows of other batches they may be more than a block takes.
-        if room.staged.count >= builder.tools.sizes.rowsPerBlock { try close(&builder) }
-        if room.staged.isEmpty { handle = builder.openBlock(entity: entityIndex) }
-        let slot = room.staged.count
-        room.staged.append(UInt16(row))
-        room.numbers.append(number)
-        room.versions.append(version)
+        if room.rows.count >= builder.tools.sizes.rowsPerBlock { try close(&builder) }
+        if room.rows.isEmpty { handle = builder.openBlock(entity: entityIndex) }
+        let slot = room.rows.count
+        room.rows.add(row, number: number, version: version)
         builder.state.directories[entity.tree].set(
             number, DirectoryCell(handle: handle, slot: slot, version: version), in: &builder.pages)
     }
@@ -21,8 +19,8 @@ extension BatchInserter {
     /// Takes the staged rows of a batch over, so that the block stays open; false if it is to be closed.
     mutating func gather(_ batch: ColumnBatch, _ builder: borrowing CommitBuilder) -> Bool {
         let sizes = builder.tools.sizes
-        if room.staged.isEmpty { return true }
-        guard room.staged.count * 2 <= sizes.rowsPerBlock, entity.references.isEmpty, links == nil,
+        if room.rows.isEmpty { return true }
+        guard room.rows.count * 2 <= sizes.rowsPerBlock, entity.references.isEmpty, links == nil,
             !isConcerned
         else { return false }
         let target: ColumnBatch
@@ -39,32 +37,30 @@ extension BatchInserter {
     }
 
     private mutating func takeOver(_ batch: ColumnBatch, into target: ColumnBatch) {
-        for slot in gatheredRows..<room.staged.count {
-            let row = Int(room.staged[slot])
+        for slot in gatheredRows..<room.rows.count {
+            let row = Int(room.rows.selection[slot])
             for column in target.columns.indices {
                 target.columns[column].copyCell(
                     of: batch.columns.baseAddress.unsafelyUnwrapped + column, from: row, to: slot)
             }
-            room.staged[slot] = UInt16(slot)
+            room.rows.selection[slot] = UInt16(slot)
         }
-        gatheredRows = room.staged.count
+        gatheredRows = room.rows.count
         target.rows = gatheredRows
     }
 
     /// Writes the block that is open.
     mutating func close(_ builder: inout CommitBuilder) throws(StoreError) {
-        guard !room.staged.isEmpty else { return }
+        guard !room.rows.isEmpty else { return }
         if let links, !links.waits.isEmpty, let batch {
             try settleWaiting(links, batch, &builder)
         }
         if let gathered, gatheredRows > 0, let batch { takeOver(batch, into: gathered) }
         guard let source = gatheredRows > 0 ? gathered : batch else { return }
         try builder.closeBlock(
-            handle, entity: entityIndex, batch: source, selection: room.staged,
-            numbers: room.numbers,
-            versions: room.versions, hasCells: true)
+            handle, entity: entityIndex, batch: source, rows: room.rows, hasCells: true)
         handle = .none
-        room.clear()
+        room.rows.clear()
         if gatheredRows > 0 {
             gatheredRows = 0
             gathered?.reset()

@@ -133,7 +133,7 @@ extension BatchInserter {
         _ cell: DirectoryCell, _ number: UInt32, _ row: Int, of batch: ColumnBatch,
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        let before = Int(room.staged[cell.slot])
+        let before = Int(room.rows.selection[cell.slot])
         if !room.merged.isEmpty {
             try merge(row, of: batch, number, with: .staged(before), room.merged)
         }
@@ -160,7 +160,7 @@ extension BatchInserter {
         }
         if isConcerned { try compute(row, of: batch, number, isNew: false) }
         // The number keeps its slot and its version: to the outside it is written once.
-        room.staged[cell.slot] = UInt16(row)
+        room.rows.selection[cell.slot] = UInt16(row)
         restating?.rewritten.insert(number)
         result.updatedCount += 1
         note(.updated, number)

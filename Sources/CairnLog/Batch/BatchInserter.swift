@@ -15,7 +15,7 @@
 // Rows get their block and slot before the block's bytes exist: the cells point into the batch meanwhile. If few rows of a batch
 // are written, and others come, they are gathered, and the block stays open for those of the next ones.
 //
-// Invariants: `room.staged` lists the rows that live in the open block, by slot: the first `gatheredRows` of them are rows of
+// Invariants: `room.rows` lists the rows that live in the open block, by slot: the first `gatheredRows` of them are rows of
 // `gathered`, the others of the batch; nothing is written for a row that changes nothing (BL4).
 // Threads: within the turn, in one thread.
 
@@ -397,7 +397,8 @@ struct BatchInserter: ~Copyable {
             let batch = cell.slot < gatheredRows ? gathered : batch
         {
             return room.other.load(
-                batch, row: Int(room.staged[cell.slot]), builder.catalog.uniques[unique].form)
+                batch, row: Int(room.rows.selection[cell.slot]),
+                builder.catalog.uniques[unique].form)
         }
         return try builder.loadKey(of: number, unique: unique, into: &room.other)
     }

@@ -364,8 +364,8 @@ extension BatchInserter {
     ) throws(StoreError) {
         // Who is computed from a row is asked of blocks, and this one is not written.
         if isConcerned { return }
-        for slot in room.staged.indices {
-            let (row, number) = (Int(room.staged[slot]), room.numbers[slot])
+        for slot in room.rows.selection.indices {
+            let (row, number) = (Int(room.rows.selection[slot]), room.rows.numbers[slot])
             var place = links.firstWait(row)
             while place >= 0 {
                 let wait = links.waits[place]

@@ -40,10 +40,8 @@ struct BatchRoom: ~Copyable {
     var probes: BatchProbes
     var key = KeyBuffer()
     var other = KeyBuffer()
-    /// The rows that live in the open block, by slot; their numbers and versions.
-    var staged: [UInt16] = []
-    var numbers: [UInt32] = []
-    var versions: [UInt32] = []
+    /// The rows that live in the open block.
+    var rows = RowList()
     /// By merged property: whether that of the row is the newer one.
     var isNewer: [Bool] = []
 
@@ -99,19 +97,5 @@ struct BatchRoom: ~Copyable {
     ) -> Bool {
         self.catalog.describesSame(as: catalog) && self.entity == entity
             && self.setOnly == setOnly && self.updates == updates && self.merges == merges
-    }
-
-    /// Empties the block that is being filled.
-    mutating func clear() {
-        if staged.count == 1 {
-            // What most commits have staged goes without replacing a range by nothing.
-            staged.removeLast()
-            numbers.removeLast()
-            versions.removeLast()
-            return
-        }
-        staged.removeAll(keepingCapacity: true)
-        numbers.removeAll(keepingCapacity: true)
-        versions.removeAll(keepingCapacity: true)
     }
 }

@@ -145,7 +145,7 @@ final class BatchUpdater {
     /// Writes what is left, and refuses the update if something stands against it.
     private func end(_ builder: inout CommitBuilder) throws(StoreError) {
         for target in targets.values.sorted(by: { $0.entity < $1.entity }) {
-            try flush(target, &builder)
+            try builder.writeParts(&target.gathered)
             target.end(reader.batches)
         }
         try throwRefused(
@@ -331,7 +331,7 @@ final class BatchUpdater {
         let stored = target.stored
         let whole = try target.wholeViews.make(block, stored, entity: target.entity)
         defer { whole.free() }
-        let (values, batch) = (target.values, target.gathered)
+        let (values, batch) = (target.values, target.gathered.batch)
         let withLarge = stored.columns.indices.filter { whole.cells[$0].externals != nil }
         for row in rows {
             let slot = Int(slots[Int(row)])
@@ -362,31 +362,11 @@ final class BatchUpdater {
             }
             builder.kill(handle, slot: slot)
             builder.updatedCount += 1
-            target.numbers.append(number)
-            target.versions.append(DirectoryCell.next(versions.number(slot)))
-            batch.rows += 1
+            target.gathered.add(number, version: DirectoryCell.next(versions.number(slot)))
             if batch.rows == tools.sizes.rowsPerBlock || batch.byteCount > ColumnBatch.largeSize {
-                try flush(target, &builder)
+                try builder.writeParts(&target.gathered)
             }
         }
-    }
-
-    /// Writes what is gathered.
-    private func flush(_ target: UpdateTarget, _ builder: inout CommitBuilder) throws(StoreError) {
-        let batch = target.gathered
-        var start = 0
-        while start < batch.rows {
-            let end = batch.endOfBlock(from: start, sizes: tools.sizes)
-            try builder.closeBlock(
-                builder.openBlock(entity: target.entity), entity: target.entity, batch: batch,
-                selection: (start..<end).map { UInt16(truncatingIfNeeded: $0) },
-                numbers: Array(target.numbers[start..<end]),
-                versions: Array(target.versions[start..<end]))
-            start = end
-        }
-        batch.reset()
-        target.numbers.removeAll(keepingCapacity: true)
-        target.versions.removeAll(keepingCapacity: true)
     }
 
     // MARK: Keys and references

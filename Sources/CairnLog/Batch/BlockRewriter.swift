@@ -80,7 +80,7 @@ final class BlockRewriter {
                     try result.take(cached)
                 } else if try target.spread(cached.rows, view, slots, changed) {
                     try result.take(cached, slots, changed)
-                    values = target.gathered
+                    values = target.gathered.batch
                 } else {
                     select(slots, of: cached, result)
                     return .selected

@@ -32,9 +32,7 @@ struct NewRowsWriter: ~Copyable {
     private var other = KeyBuffer()
     // The block that is being filled.
     private var handle = BlockHandle.none
-    private var staged: [UInt16] = []
-    private var stagedNumbers: [UInt32] = []
-    private var versions: [UInt32] = []
+    private var rows = RowList()
 
     /// Tells whoever asked that something stands against the objects.
     final class Contest {
@@ -259,27 +257,21 @@ struct NewRowsWriter: ~Copyable {
         _ row: Int, _ number: UInt32, version: UInt32, _ entity: Int,
         _ builder: inout CommitBuilder
     ) {
-        if staged.isEmpty { handle = builder.openBlock(entity: entity) }
+        if rows.isEmpty { handle = builder.openBlock(entity: entity) }
         builder.state.directories[catalog.entities[entity].tree].set(
-            number, DirectoryCell(handle: handle, slot: staged.count, version: version),
+            number, DirectoryCell(handle: handle, slot: rows.count, version: version),
             in: &builder.pages)
-        staged.append(UInt16(row))
-        stagedNumbers.append(number)
-        versions.append(version)
+        rows.add(row, number: number, version: version)
     }
 
     /// Writes the staged rows as a block.
     private mutating func close(
         _ batch: ColumnBatch, _ entity: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        if staged.isEmpty { return }
+        if rows.isEmpty { return }
         addReferences(of: batch, entity, &builder)
-        try builder.closeBlock(
-            handle, entity: entity, batch: batch, selection: staged, numbers: stagedNumbers,
-            versions: versions)
-        staged.removeAll(keepingCapacity: true)
-        stagedNumbers.removeAll(keepingCapacity: true)
-        versions.removeAll(keepingCapacity: true)
+        try builder.closeBlock(handle, entity: entity, batch: batch, rows: rows)
+        rows.clear()
         handle = .none
     }
 
@@ -289,9 +281,9 @@ struct NewRowsWriter: ~Copyable {
         _ builder: inout CommitBuilder
     ) throws(StoreError) -> Bool {
         let cell = builder.state.directories[catalog.entities[entity].tree][number]
-        if !staged.isEmpty, cell.handle == handle, !cell.isEmpty {
+        if !rows.isEmpty, cell.handle == handle, !cell.isEmpty {
             return other.load(
-                batch, row: Int(staged[cell.slot]), catalog.uniques[unique].form)
+                batch, row: Int(rows.selection[cell.slot]), catalog.uniques[unique].form)
         }
         return try builder.loadKey(of: number, unique: unique, into: &other)
     }
@@ -301,10 +293,10 @@ struct NewRowsWriter: ~Copyable {
     ) {
         for reference in catalog.entities[entity].references {
             let column = batch.columns[catalog.references[reference].column]
-            for (slot, row) in staged.enumerated() where column.hasValue(Int(row)) {
+            for (slot, row) in rows.selection.enumerated() where column.hasValue(Int(row)) {
                 let target = column.values.load(fromByteOffset: Int(row) * 8, as: UInt64.self)
                 builder.state.inverses[reference].insert(
-                    source: stagedNumbers[slot], target: UInt32(truncatingIfNeeded: target),
+                    source: rows.numbers[slot], target: UInt32(truncatingIfNeeded: target),
                     in: &builder.pages)
             }
         }

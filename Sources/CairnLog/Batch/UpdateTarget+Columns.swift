@@ -49,17 +49,18 @@ extension UpdateTarget {
         _ rows: Int, _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>,
         _ changed: UnsafeBufferPointer<UInt16>
     ) throws(StoreError) -> Bool {
+        let spread = gathered.batch
         for (place, column) in columns.enumerated() {
             let cells = view.cells + place
             if cells.pointee.externals != nil { return false }
-            gathered.columns[column].reset(rows: rows, capacity: ColumnBatch.capacity)
+            spread.columns[column].reset(rows: rows, capacity: ColumnBatch.capacity)
             for slot in 0..<rows {
-                try gathered.columns[column].copyCell(
+                try spread.columns[column].copyCell(
                     from: cells.pointee, view, slot, to: slot, isWhole: false)
             }
             let new = UnsafePointer(values.columns.baseAddress.unsafelyUnwrapped + column)
             for row in changed {
-                gathered.columns[column].copyCell(
+                spread.columns[column].copyCell(
                     of: new, from: Int(row), to: Int(slots[Int(row)]))
             }
         }

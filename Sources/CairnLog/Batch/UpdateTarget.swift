@@ -1,7 +1,7 @@
 // What a batch update does to the objects of one entity, and the memory for it.
 //
 // Invariants: `values` has the new values of the rows that are looked at, from row 0 on; constants are in all of its rows from
-// the beginning. `gathered` has whole rows that wait for their block.
+// the beginning. `gathered` has whole rows that wait for their block, or what `spread` puts there.
 // Threads: one owner.
 
 import CairnFormat
@@ -49,10 +49,7 @@ final class UpdateTarget {
     /// By updated column: what calculates it, if it can be done for whole columns.
     let kernels: [UpdateKernel?]
     let values: ColumnBatch
-    let gathered: ColumnBatch
-    /// By gathered row.
-    var numbers: [UInt32] = []
-    var versions: [UInt32] = []
+    var gathered: BlockFiller
     /// The updated columns, then those of keys.
     let views: BlockViews
     /// All columns.
@@ -103,7 +100,7 @@ final class UpdateTarget {
                 evaluator.expression, for: description.columns[assignment.column], of: description)
         }
         values = batches.take(description)
-        gathered = batches.takeWhole(entity, catalog)
+        gathered = BlockFiller(entity, catalog, batches)
         views = BlockViews(columns: columns + keyColumns)
         wholeViews = BlockViews(columns: Array(stored.columns.indices))
         for assignment in plan.assignments {
@@ -143,8 +140,8 @@ final class UpdateTarget {
     func end(_ batches: ColumnBatchPool) {
         // Constants, and what was spread, are in rows that nobody counted: who gets the memory next must find none of it.
         values.rows = ColumnBatch.capacity
-        gathered.rows = ColumnBatch.capacity
+        gathered.batch.rows = ColumnBatch.capacity
         batches.give(values)
-        batches.give(gathered)
+        batches.give(gathered.batch)
     }
 }

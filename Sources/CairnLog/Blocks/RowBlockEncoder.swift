@@ -35,21 +35,19 @@ struct RowBlockEncoder: ~Copyable {
     /// Writes a block. Rows that are moved lived elsewhere before.
     mutating func write(
         _ batch: ColumnBatch, entity: Catalog.StoredEntity, treeID: UInt32, schemaVersion: UInt32,
-        selection: [UInt16], numbers: [UInt32], versions: [UInt32], isMoved: Bool,
-        sizes: StoreSizes, to log: inout LogWriter
+        rows: RowList, isMoved: Bool, sizes: StoreSizes, to log: inout LogWriter
     ) throws(StoreError) -> WrittenBlock {
         for index in batch.columns.indices where batch.columns[index].kind.isBytes {
             try writeLargeValues(
                 &batch.columns[index], property: entity.allColumns[index].propertyID,
-                treeID: treeID,
-                selection: selection, numbers: numbers, limit: sizes.largeValueBytes, to: &log)
+                treeID: treeID, rows, limit: sizes.largeValueBytes, to: &log)
         }
-        if selection.count == 1 {
+        if rows.count == 1 {
             return try writeRow(
-                Int(selection[0]), of: batch, entity: entity, schemaVersion: schemaVersion,
-                number: numbers[0], version: versions[0], isMoved: isMoved, to: &log)
+                Int(rows.selection[0]), of: batch, entity: entity, schemaVersion: schemaVersion,
+                number: rows.numbers[0], version: rows.versions[0], isMoved: isMoved, to: &log)
         }
-        flags.gather(batch, selection)
+        flags.gather(batch, rows.selection)
         columns.removeAll(keepingCapacity: true)
         for (index, column) in batch.columns.enumerated() {
             columns.append(
@@ -63,12 +61,12 @@ struct RowBlockEncoder: ~Copyable {
         var rawLength = 0
         let place = try log.append(.block) { writer throws(StoreError) in
             do throws(FormatError) {
-                rawLength = try selection.withUnsafeBufferPointer { selection throws(FormatError) in
+                rawLength = try rows.selection.withUnsafeBufferPointer {
+                    selection throws(FormatError) in
                     try encoder.encode(
                         entity: entity.id, schemaVersion: schemaVersion, isMoved: isMoved,
                         columns: columns, rows: selection.count, selection: selection.baseAddress,
-                        numbers: numbers,
-                        versions: versions, into: &writer)
+                        numbers: rows.numbers, versions: rows.versions, into: &writer)
                 }
             } catch {
                 throw Self.tooLarge(error)
@@ -165,10 +163,10 @@ struct RowBlockEncoder: ~Copyable {
     }
 
     private mutating func writeLargeValues(
-        _ column: inout ColumnBuffer, property: UInt32, treeID: UInt32, selection: [UInt16],
-        numbers: [UInt32], limit: Int, to log: inout LogWriter
+        _ column: inout ColumnBuffer, property: UInt32, treeID: UInt32, _ rows: RowList,
+        limit: Int, to log: inout LogWriter
     ) throws(StoreError) {
-        for (slot, row) in selection.enumerated() {
+        for (slot, row) in rows.selection.enumerated() {
             let row = Int(row)
             guard Int(column.lengths[row]) > limit, column.hasValue(row),
                 column.states[row] != ColumnBuffer.State.external
@@ -180,8 +178,9 @@ struct RowBlockEncoder: ~Copyable {
             while offset < value.count {
                 let end = min(value.count, offset + ValuePayload.maximumPiece)
                 let head = ValuePayload(
-                    tree: treeID, number: numbers[slot], property: property, sequence: sequence,
-                    totalLength: UInt64(value.count), pieceOffset: UInt64(offset))
+                    tree: treeID, number: rows.numbers[slot], property: property,
+                    sequence: sequence, totalLength: UInt64(value.count),
+                    pieceOffset: UInt64(offset))
                 let place = try log.append(.value) { writer throws(StoreError) in
                     head.encode(
                         piece: UnsafeRawBufferPointer(rebasing: value[offset..<end]), to: &writer)

@@ -27,15 +27,16 @@ extension CommitBuilder {
     }
 
     /// Notes the rows of a block that is about to be written: then the batch has references instead of large values.
-    mutating func noteBirths(
-        _ batch: ColumnBatch, _ selection: [UInt16], _ numbers: [UInt32], entity: Int
-    ) throws(StoreError) {
+    mutating func noteBirths(_ batch: ColumnBatch, _ rows: RowList, entity: Int)
+        throws(StoreError)
+    {
         let writer = writer()
         // A value of this commit may still wait to be written.
-        if log.hasValues, writer.hasReferences(batch, selection, entity: entity) {
+        if log.hasValues, writer.hasReferences(batch, rows.selection, entity: entity) {
             try log.flush()
         }
-        try writer.add(batch, selection, numbers, entity: entity, reader.largeValues)
+        try writer.add(
+            batch, rows.selection, rows.numbers, entity: entity, reader.largeValues)
     }
 
     /// Brings the fetch indexes in step with the rows that were born and have died so far. Rows that moved are no such ones.

@@ -100,10 +100,8 @@ extension CommitBuilder {
     /// Writes rows of one entity as blocks. Indexes are the caller's business.
     package mutating func write(_ rows: [PendingRows.Row], entity: Int) throws(StoreError) {
         guard !rows.isEmpty else { return }
-        let batch = reader.batches.takeWhole(entity, catalog)
-        var selection: [UInt16] = []
-        var numbers: [UInt32] = []
-        var versions: [UInt32] = []
+        var filler = BlockFiller(entity, catalog, reader.batches)
+        let batch = filler.batch
         for row in rows {
             for (column, value) in row.values.enumerated() {
                 if let kept = row.kept, kept.columns.contains(column) {
@@ -124,18 +122,9 @@ extension CommitBuilder {
                 guard let key else { continue }
                 batch.columns[row.values.count + place].setInteger(key, row: batch.rows)
             }
-            selection.append(UInt16(batch.rows))
-            numbers.append(row.number)
-            versions.append(row.version)
-            batch.rows += 1
-            if batch.rows == tools.sizes.rowsPerBlock
-                || batch.byteCount > tools.sizes.bytesPerBlock
-            {
-                try writeBlock(batch, entity, &selection, &numbers, &versions)
-            }
+            try add(row.number, version: row.version, to: &filler)
         }
-        if batch.rows > 0 { try writeBlock(batch, entity, &selection, &numbers, &versions) }
-        reader.batches.give(batch)
+        try finish(&filler)
     }
 
     @inline(never)
@@ -146,20 +135,6 @@ extension CommitBuilder {
                 entity: catalog.entities[entity].name,
                 key: catalog.entities[entity].columns[column].name, value: value,
                 detail: "the \(value.kindName) \(value) is not a value of the property's type"))
-    }
-
-    private mutating func writeBlock(
-        _ batch: ColumnBatch, _ entity: Int, _ selection: inout [UInt16], _ numbers: inout [UInt32],
-        _ versions: inout [UInt32]
-    ) throws(StoreError) {
-        let handle = openBlock(entity: entity)
-        try closeBlock(
-            handle, entity: entity, batch: batch, selection: selection, numbers: numbers,
-            versions: versions)
-        batch.reset()
-        selection.removeAll(keepingCapacity: true)
-        numbers.removeAll(keepingCapacity: true)
-        versions.removeAll(keepingCapacity: true)
     }
 
     // MARK: Pairs

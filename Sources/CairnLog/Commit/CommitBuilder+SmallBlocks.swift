@@ -36,7 +36,7 @@ extension CommitBuilder {
         entity: Int
     ) throws(StoreError) {
         let batch = known.pointee.batch
-        var rows = MovedRows(level)
+        var rows = MovedRows()
         for block in blocks {
             let entry = state.blocks.entry(block.handle)
             for slot in 0..<Int(entry.rows) where entry.isLive(slot) {
@@ -45,12 +45,12 @@ extension CommitBuilder {
                     row, number: known.pointee.number(row), version: known.pointee.version(row),
                     length: block.rowLength)
                 if rows.isEnough(tools.sizes) {
-                    try move(&rows, batch, entity, isFull: true)
+                    try move(&rows, batch, level, entity, isFull: true)
                 }
             }
             kill(block.handle, entry)
         }
-        try move(&rows, batch, entity, isFull: false)
+        try move(&rows, batch, level, entity, isFull: false)
     }
 
     /// Merges blocks by reading those whose rows are not known.
@@ -60,7 +60,7 @@ extension CommitBuilder {
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
         let batch = reader.batches.takeWhole(entity, catalog)
-        var rows = MovedRows(level)
+        var rows = MovedRows()
         let known = known.flatMap { $0.pointee.batch.entity === batch.entity ? $0 : nil }
         var cells: [DecodedColumn?] = []
         var position = 0
@@ -76,7 +76,7 @@ extension CommitBuilder {
                     rows.add(
                         batch.rows, number: known.pointee.number(row),
                         version: known.pointee.version(row), length: block.rowLength)
-                    try moveIfEnough(&rows, batch, entity)
+                    try moveIfEnough(&rows, batch, level, entity)
                 }
                 kill(handle, entry)
                 continue
@@ -94,22 +94,22 @@ extension CommitBuilder {
                 rows.add(
                     batch.rows, number: numbers.number(slot), version: versions.number(slot),
                     length: rowLength)
-                try moveIfEnough(&rows, batch, entity)
+                try moveIfEnough(&rows, batch, level, entity)
             }
             kill(handle, entry)
         }
-        try move(&rows, batch, entity, isFull: false)
+        try move(&rows, batch, level, entity, isFull: false)
         reader.batches.give(batch)
     }
 
     /// Counts a row that was added to a batch, and writes the rows there if a block takes no more.
     @inline(__always)
     private mutating func moveIfEnough(
-        _ rows: inout MovedRows, _ batch: ColumnBatch, _ entity: Int
+        _ rows: inout MovedRows, _ batch: ColumnBatch, _ level: BlockLevel, _ entity: Int
     ) throws(StoreError) {
         batch.rows += 1
         guard rows.isEnough(tools.sizes) || batch.byteCount > ColumnBatch.largeSize else { return }
-        try move(&rows, batch, entity, isFull: true)
+        try move(&rows, batch, level, entity, isFull: true)
         batch.reset()
     }
 
@@ -120,42 +120,16 @@ extension CommitBuilder {
     }
 
     /// Writes the rows. A block that could not take more is full, or it would be merged again and again.
+    ///
+    /// - Parameter level: of the blocks they come from.
     private mutating func move(
-        _ rows: inout MovedRows, _ batch: ColumnBatch, _ entity: Int, isFull: Bool
+        _ moved: inout MovedRows, _ batch: ColumnBatch, _ level: BlockLevel, _ entity: Int,
+        isFull: Bool
     ) throws(StoreError) {
-        guard !rows.selection.isEmpty else { return }
+        guard !moved.rows.isEmpty else { return }
         try closeBlock(
-            openBlock(entity: entity), entity: entity, batch: batch, selection: rows.selection,
-            numbers: rows.numbers, versions: rows.versions, isMoved: true, isFull: isFull,
-            keepsRows: rows.level == .tiny)
-        rows.removeAll()
-    }
-}
-
-/// Rows on their way into another block, unchanged.
-private struct MovedRows {
-    /// The level of the blocks they come from.
-    let level: BlockLevel
-    private(set) var selection: [UInt16] = []
-    private(set) var numbers: [UInt32] = []
-    private(set) var versions: [UInt32] = []
-    /// Rows are counted by what they took where they were: by their plain bytes a block of rows that encode to
-    /// little would be cut early, and be a small one again.
-    private var length = 0.0
-
-    init(_ level: BlockLevel) { self.level = level }
-
-    mutating func removeAll() { self = MovedRows(level) }
-
-    mutating func add(_ row: Int, number: UInt32, version: UInt32, length: Double) {
-        selection.append(UInt16(row))
-        numbers.append(number)
-        versions.append(version)
-        self.length += length
-    }
-
-    /// Whether a block takes no more.
-    func isEnough(_ sizes: StoreSizes) -> Bool {
-        selection.count == sizes.rowsPerBlock || length >= Double(sizes.fullRawBytes)
+            openBlock(entity: entity), entity: entity, batch: batch, rows: moved.rows,
+            isMoved: true, isFull: isFull, keepsRows: level == .tiny)
+        moved.clear()
     }
 }

@@ -330,24 +330,24 @@ package struct CommitBuilder: ~Copyable {
     /// Writes rows of a batch as the block that was opened. Sets the cells of all rows, unless they are set. Of blocks
     /// that are merged into a larger small one the rows are kept for the next merge, if that is wanted.
     package mutating func closeBlock(
-        _ handle: BlockHandle, entity: Int, batch: ColumnBatch, selection: [UInt16],
-        numbers: [UInt32], versions: [UInt32], isMoved: Bool = false, isFull: Bool = false,
-        keepsRows: Bool = false, hasCells: Bool = false
+        _ handle: BlockHandle, entity: Int, batch: ColumnBatch, rows: RowList,
+        isMoved: Bool = false, isFull: Bool = false, keepsRows: Bool = false,
+        hasCells: Bool = false
     ) throws(StoreError) {
         let stored = catalog.entities[entity]
         if catalog.hasFetchIndexes, !isMoved, !catalog.fetchIndexesOfEntity[entity].isEmpty {
-            try noteBirths(batch, selection, numbers, entity: entity)
+            try noteBirths(batch, rows, entity: entity)
         }
         let written = try tools.memory.encoder.pointee.write(
             batch, entity: stored, treeID: catalog.trees[stored.tree].id,
-            schemaVersion: catalog.version, selection: selection,
-            numbers: numbers, versions: versions, isMoved: isMoved, sizes: tools.sizes, to: &log)
+            schemaVersion: catalog.version, rows: rows, isMoved: isMoved, sizes: tools.sizes,
+            to: &log)
         if isMoved { mergedBytes += written.length }
         let level =
             isFull
-            ? .full : tools.sizes.level(rows: selection.count, rawLength: written.rawLength)
+            ? .full : tools.sizes.level(rows: rows.count, rawLength: written.rawLength)
         state.blocks.fill(
-            handle, place: written.place, rows: selection.count, level: level, commit: log.commit,
+            handle, place: written.place, rows: rows.count, level: level, commit: log.commit,
             schemaVersion: catalog.version, length: written.length,
             hasReferences: written.hasReferences, in: &pages)
         if level != .full { noteSmallBlock(of: entity) }
@@ -355,16 +355,17 @@ package struct CommitBuilder: ~Copyable {
         if isMoved ? level == .partial && keepsRows : level == .tiny {
             tools.memory.smallRows.pointee.add(
                 handle, written, entity: entity, orders: stored.orders.count, level, of: batch,
-                selection, numbers, versions)
+                rows)
         }
         if !hasCells {
-            for slot in numbers.indices {
+            for slot in rows.numbers.indices {
                 state.directories[stored.tree].set(
-                    numbers[slot],
-                    DirectoryCell(handle: handle, slot: slot, version: versions[slot]), in: &pages)
+                    rows.numbers[slot],
+                    DirectoryCell(handle: handle, slot: slot, version: rows.versions[slot]),
+                    in: &pages)
             }
         }
-        state.counts[entity] += selection.count
+        state.counts[entity] += rows.count
         hasChanges = true
     }
 

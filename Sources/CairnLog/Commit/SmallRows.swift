@@ -42,28 +42,27 @@ struct SmallRows: ~Copyable {
 
     /// Takes the rows of a block that was just written, from another batch.
     mutating func add(
-        _ handle: BlockHandle, _ written: WrittenBlock, of other: ColumnBatch,
-        _ selection: [UInt16], _ numbers: [UInt32], _ versions: [UInt32]
+        _ handle: BlockHandle, _ written: WrittenBlock, of other: ColumnBatch, _ rows: RowList
     ) {
         guard let sources = other.columns.baseAddress, let targets = batch.columns.baseAddress
         else { return }
-        if !hasRoom(for: selection.count) { forget() }
+        if !hasRoom(for: rows.count) { forget() }
         let first = batch.rows
         blocks.append(
             Block(
                 handle: handle, place: written.place, firstRow: first,
-                rowLength: Double(written.rawLength) / Double(selection.count)))
+                rowLength: Double(written.rawLength) / Double(rows.count)))
         // Rows that never had order keys may come without room for them.
         for index in other.columns.indices {
-            for position in selection.indices {
+            for position in rows.selection.indices {
                 targets[index].copyCell(
-                    of: sources + index, from: Int(selection[position]), to: first + position)
+                    of: sources + index, from: Int(rows.selection[position]), to: first + position)
             }
         }
-        batch.rows = first + selection.count
-        for position in selection.indices {
-            self.numbers.append(numbers[position])
-            self.versions.append(versions[position])
+        batch.rows = first + rows.count
+        for position in rows.selection.indices {
+            numbers.append(rows.numbers[position])
+            versions.append(rows.versions[position])
         }
     }
 
@@ -120,14 +119,14 @@ struct SmallRows: ~Copyable {
 /// The small rows of a few entities.
 struct SmallRowsByEntity: ~Copyable {
     /// By entity and level.
-    private var rows: [UnsafeMutablePointer<SmallRows>?] = []
+    private var kept: [UnsafeMutablePointer<SmallRows>?] = []
     private var count = 0
 
     /// How many are kept: a batch has room for 1,024 rows.
     private static var most: Int { 16 }
 
     deinit {
-        for known in rows { Self.free(known) }
+        for known in kept { Self.free(known) }
     }
 
     private static func free(_ known: UnsafeMutablePointer<SmallRows>?) {
@@ -143,30 +142,29 @@ struct SmallRowsByEntity: ~Copyable {
     /// Of what is being merged nothing is kept: it is where the rows come from.
     mutating func add(
         _ handle: BlockHandle, _ written: WrittenBlock, entity: Int, orders: Int,
-        _ level: BlockLevel, of batch: ColumnBatch, _ selection: [UInt16], _ numbers: [UInt32],
-        _ versions: [UInt32]
+        _ level: BlockLevel, of batch: ColumnBatch, _ rows: RowList
     ) {
         let index = Self.index(entity, level)
         if let known = known(index), known.pointee.batch.entity === batch.entity {
             // Partial blocks are many rows each: better one is read than all of them.
-            if level != .tiny, !known.pointee.hasRoom(for: selection.count) { return }
-            return known.pointee.add(handle, written, of: batch, selection, numbers, versions)
+            if level != .tiny, !known.pointee.hasRoom(for: rows.count) { return }
+            return known.pointee.add(handle, written, of: batch, rows)
         }
         if count >= Self.most {
             // What is merged into a partial block still lies here.
             if level != .tiny { return }
             forget()
         }
-        while index >= rows.count { rows.append(nil) }
-        if rows[index] == nil { count += 1 } else { Self.free(rows[index]) }
+        while index >= kept.count { kept.append(nil) }
+        if kept[index] == nil { count += 1 } else { Self.free(kept[index]) }
         let known = UnsafeMutablePointer<SmallRows>.allocate(capacity: 1)
         known.initialize(to: SmallRows(batch.entity, orders: orders))
-        rows[index] = known
-        known.pointee.add(handle, written, of: batch, selection, numbers, versions)
+        kept[index] = known
+        known.pointee.add(handle, written, of: batch, rows)
     }
 
     private func known(_ index: Int) -> UnsafeMutablePointer<SmallRows>? {
-        index < rows.count ? rows[index] : nil
+        index < kept.count ? kept[index] : nil
     }
 
     /// What is kept of an entity's blocks of a level; good until more is kept or forgotten.
@@ -180,9 +178,9 @@ struct SmallRowsByEntity: ~Copyable {
 
     /// Nothing that was written last is known to be there.
     mutating func forget() {
-        for index in rows.indices {
-            Self.free(rows[index])
-            rows[index] = nil
+        for index in kept.indices {
+            Self.free(kept[index])
+            kept[index] = nil
         }
         count = 0
     }

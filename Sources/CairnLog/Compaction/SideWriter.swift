@@ -57,11 +57,8 @@ struct SideWriter: ~Copyable {
     /// Rows of one entity that are on their way.
     private struct Batch {
         let columns: ColumnBatch
-        var numbers: [UInt32] = []
-        var versions: [UInt32] = []
+        var moved = MovedRows()
         var sources: [RowSource] = []
-        /// The encoded bytes that the rows took where they were.
-        var length = 0.0
     }
 
     /// It has the run that has this.
@@ -111,10 +108,10 @@ struct SideWriter: ~Copyable {
         let numbers = try block.numbers()
         let versions = try block.versions()
         let rowLength = Double(block.head.rawLength) / Double(block.rows)
+        var batch =
+            batches.removeValue(forKey: entity)
+            ?? Batch(columns: engine.reader.batches.takeWhole(entity, catalog))
         for slot in slots {
-            var batch =
-                batches.removeValue(forKey: entity)
-                ?? Batch(columns: engine.reader.batches.takeWhole(entity, catalog))
             let row = batch.columns.rows
             for (index, column) in stored.allColumns.enumerated() {
                 try batch.columns.columns[index].copyCell(
@@ -122,18 +119,17 @@ struct SideWriter: ~Copyable {
                     isWhole: try isInVictim(block, column, slot))
             }
             batch.columns.rows += 1
-            batch.numbers.append(numbers.number(slot))
-            batch.versions.append(versions.number(slot))
+            batch.moved.add(
+                row, number: numbers.number(slot), version: versions.number(slot),
+                length: rowLength)
             batch.sources.append(RowSource(block: block.place, slot: UInt16(slot)))
-            batch.length += rowLength
-            if batch.columns.rows == engine.sizes.rowsPerBlock
-                || batch.length >= Double(engine.sizes.fullRawBytes)
+            if batch.moved.isEnough(engine.sizes)
                 || batch.columns.byteCount > ColumnBatch.largeSize
             {
                 try write(&batch, entity, isFull: true)
             }
-            batches[entity] = batch
         }
+        batches[entity] = batch
     }
 
     private func isInVictim(_ block: CachedBlock, _ column: Catalog.StoredColumn, _ slot: Int)
@@ -153,20 +149,19 @@ struct SideWriter: ~Copyable {
     private mutating func write(_ batch: inout Batch, _ entity: Int, isFull: Bool)
         throws(StoreError)
     {
-        let rows = batch.columns.rows
-        guard rows > 0 else { return }
+        let rows = batch.moved.rows
+        guard !rows.isEmpty else { return }
         let stored = catalog.entities[entity]
         let written = try encoder.write(
             batch.columns, entity: stored, treeID: catalog.trees[stored.tree].id,
-            schemaVersion: catalog.version, selection: (0..<rows).map { UInt16($0) },
-            numbers: batch.numbers, versions: batch.versions, isMoved: true, sizes: engine.sizes,
+            schemaVersion: catalog.version, rows: rows, isMoved: true, sizes: engine.sizes,
             to: &log)
         blocks.append(
             MovedBlock(
                 written: written, entity: entity,
                 level: isFull
-                    ? .full : engine.sizes.level(rows: rows, rawLength: written.rawLength),
-                numbers: batch.numbers, versions: batch.versions, sources: batch.sources))
+                    ? .full : engine.sizes.level(rows: rows.count, rawLength: written.rawLength),
+                numbers: rows.numbers, versions: rows.versions, sources: batch.sources))
         batch.columns.reset()
         batch = Batch(columns: batch.columns)
     }

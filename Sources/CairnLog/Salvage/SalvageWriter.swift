@@ -13,21 +13,14 @@ import CairnModel
 import CairnStore
 
 struct SalvageWriter: ~Copyable {
-    /// Rows of one entity on their way into a block.
-    private struct Batch {
-        let columns: ColumnBatch
-        var selection: [UInt16] = []
-        var numbers: [UInt32] = []
-        var versions: [UInt32] = []
-    }
-
     /// Rows of a commit.
     private static let rowsPerCommit = 65_536
 
     private var content: SalvageContent
     private let engine: Engine
     private let catalog: Catalog
-    private var batches: [Int: Batch] = [:]
+    /// By entity: rows on their way into a block.
+    private var fillers: [Int: BlockFiller] = [:]
     private var position = 0
     /// By tree: numbers below were given, or are named by a reference.
     private var nextNumbers: [UInt32]
@@ -121,27 +114,27 @@ struct SalvageWriter: ~Copyable {
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
         let entity = catalog.entities[entityIndex]
-        var batch =
-            batches[entityIndex]
-            ?? Batch(columns: engine.reader.batches.takeWhole(entityIndex, catalog))
-        batches[entityIndex] = nil
-        defer { batches[entityIndex] = batch }
-        let target = batch.columns.rows
+        var filler =
+            fillers.removeValue(forKey: entityIndex)
+            ?? BlockFiller(entityIndex, catalog, engine.reader.batches)
+        defer { fillers[entityIndex] = filler }
+        let batch = filler.batch
+        let target = batch.rows
         for (index, column) in entity.columns.enumerated() {
             if usable.isLost(index, row.slot) {
-                batch.columns.columns[index].setNil(row: target)
+                batch.columns[index].setNil(row: target)
                 content.note(
                     .value, salvaged, entityIndex, number: row.number, key: column.name,
                     "the value cannot be read")
                 continue
             }
-            try batch.columns.columns[index].copyCell(
+            try batch.columns[index].copyCell(
                 from: block, column, row.slot, to: target, isWhole: true)
         }
         for (index, order) in entity.orders.enumerated() {
             // A key that cannot be read is none: the member stands where its number says.
             let cells = try? block.column(order.column)
-            batch.columns.columns[entity.columns.count + index].copyCell(
+            batch.columns[entity.columns.count + index].copyCell(
                 from: cells ?? nil, row.slot, to: target)
         }
         for reference in entity.references {
@@ -162,63 +155,49 @@ struct SalvageWriter: ~Copyable {
                 "object \(number) does not exist")
             // A pair is a reference itself.
             if entity.isHidden { return }
-            batch.columns.columns[definition.column].setNil(row: target)
+            batch.columns[definition.column].setNil(row: target)
         }
-        batch.selection.append(UInt16(target))
-        batch.numbers.append(row.number)
-        batch.versions.append(row.version)
-        batch.columns.rows += 1
+        filler.add(row.number, version: row.version)
         nextNumbers[entity.tree] = max(nextNumbers[entity.tree], row.number + 1)
         content.noteKept(salvaged, entityIndex)
-        if batch.columns.rows == engine.sizes.rowsPerBlock
-            || batch.columns.byteCount > engine.sizes.bytesPerBlock
-        {
-            try write(&batch, entityIndex, &builder)
-        }
+        if builder.isFull(filler) { try write(&filler, &builder) }
     }
 
     // MARK: Blocks
 
     private mutating func write(
-        _ batch: inout Batch, _ entityIndex: Int, _ builder: inout CommitBuilder
+        _ filler: inout BlockFiller, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        guard !batch.numbers.isEmpty else { return }
-        let entity = catalog.entities[entityIndex]
+        let entity = catalog.entities[filler.entity]
+        let (batch, numbers) = (filler.batch, filler.rows.numbers)
+        if numbers.isEmpty { return }
         var key = KeyBuffer()
-        for row in batch.numbers.indices {
+        for (row, number) in numbers.enumerated() {
             for unique in entity.uniques
-            where key.load(batch.columns, row: row, catalog.uniques[unique].form) {
+            where key.load(batch, row: row, catalog.uniques[unique].form) {
                 builder.insertKey(
-                    key.hash(seed: builder.seed), number: batch.numbers[row], unique: unique)
+                    key.hash(seed: builder.seed), number: number, unique: unique)
             }
             for reference in entity.references {
-                let column = batch.columns.columns[catalog.references[reference].column]
+                let column = batch.columns[catalog.references[reference].column]
                 guard column.hasValue(row), let target = UInt32(exactly: column.word(row)) else {
                     continue
                 }
                 builder.state.inverses[reference].insert(
-                    source: batch.numbers[row], target: target, in: &builder.pages)
+                    source: number, target: target, in: &builder.pages)
             }
         }
-        let handle = builder.openBlock(entity: entityIndex)
-        try builder.closeBlock(
-            handle, entity: entityIndex, batch: batch.columns, selection: batch.selection,
-            numbers: batch.numbers, versions: batch.versions)
-        builder.insertedCount += entity.isHidden ? 0 : batch.numbers.count
+        try builder.write(&filler)
+        builder.insertedCount += entity.isHidden ? 0 : numbers.count
         raiseNumbers(&builder)
-        batch.columns.reset()
-        batch.selection.removeAll(keepingCapacity: true)
-        batch.numbers.removeAll(keepingCapacity: true)
-        batch.versions.removeAll(keepingCapacity: true)
     }
 
     private mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
-        for entity in batches.keys.sorted() {
-            guard var batch = batches[entity] else { continue }
-            try write(&batch, entity, &builder)
-            engine.reader.batches.give(batch.columns)
+        for (_, var filler) in fillers.sorted(by: { $0.key < $1.key }) {
+            try write(&filler, &builder)
+            try builder.finish(&filler)
         }
-        batches = [:]
+        fillers = [:]
         if skipsNumbers {
             for tree in nextNumbers.indices {
                 let (next, isTooLarge) = nextNumbers[tree].addingReportingOverflow(Self.gap)
