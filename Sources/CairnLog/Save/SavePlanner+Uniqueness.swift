@@ -223,27 +223,22 @@ extension SavePlanner {
     private mutating func step(
         _ row: Int, _ other: Int, _ unique: Int, _ groups: [Group], _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        switch policyKind {
-        case .error: preconditionFailure("the error policy resolves nothing")
-        case .mergeByPropertyStoreTrump, .rollback:
-            if rows[other].kind == .inserted {
-                try refuseLoss(of: other, in: row, unique)
-                absorb(other, into: row)
-            } else {
-                try revert(other, &builder)
+        switch ConflictRules.objectMeetsRow(
+            policyKind, isNew: rows[other].kind == .inserted, setOnly: request.mergesAssignedOnly)
+        {
+        case .fail: preconditionFailure("the error policy resolves nothing")
+        case .merge(let gift):
+            if gift != .nothing { try refuseSeveralRows(other, groups) }
+            try refuseLoss(of: other, in: row, unique)
+            switch gift {
+            case .nothing: break
+            case .everything, .edits:
+                try take(from: other, into: row, isWhole: gift == .everything, &builder)
+            case .declared: try takeDeclared(from: other, into: row, &builder)
             }
-        case .mergeByPropertyObjectTrump:
-            try refuseSeveralRows(other, groups)
-            try refuseLoss(of: other, in: row, unique)
-            let isWhole = rows[other].kind == .inserted && !request.mergesAssignedOnly
-            try take(from: other, into: row, isWhole: isWhole, &builder)
             absorb(other, into: row)
-        case .declared:
-            try refuseSeveralRows(other, groups)
-            try refuseLoss(of: other, in: row, unique)
-            try takeDeclared(from: other, into: row, &builder)
-            absorb(other, into: row)
-        case .overwrite:
+        case .revert: try revert(other, &builder)
+        case .displace:
             rows[row].fate = .deleted
             displaced.append(row)
             successors[row] = other
@@ -270,7 +265,7 @@ extension SavePlanner {
     }
 
     /// The changes of an updated object are dropped.
-    private mutating func revert(_ index: Int, _ builder: inout CommitBuilder) throws(StoreError) {
+    mutating func revert(_ index: Int, _ builder: inout CommitBuilder) throws(StoreError) {
         guard let stored = rows[index].stored else { return }
         try loosen(index, &builder)
         rows[index].values = stored.values
@@ -283,11 +278,10 @@ extension SavePlanner {
         _ loser: Int, into survivor: Int, _ unique: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         try refuseLoss(of: loser, in: survivor, unique)
-        if policyKind == .declared {
+        let gift = ConflictRules.newObjectsMeet(policyKind, setOnly: request.mergesAssignedOnly)
+        if gift == .declared {
             try takeDeclared(from: loser, into: survivor, &builder)
-        } else if request.mergesAssignedOnly
-            && (policyKind == .mergeByPropertyObjectTrump || policyKind == .overwrite)
-        {
+        } else if gift == .edits {
             for column in rows[loser].values.indices where rows[loser].assigned.contains(column) {
                 guard shares(column, loser, survivor) else { continue }
                 rows[survivor].values[column] = rows[loser].values[column]

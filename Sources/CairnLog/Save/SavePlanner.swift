@@ -276,17 +276,14 @@ package struct SavePlanner {
             guard let expected = rows[index].expectedVersion, let stored = rows[index].stored,
                 stored.version != expected
             else { continue }
-            switch policyKind {
-            case .error:
+            if policyKind == .error {
                 versionConflicts.append(
                     .version(
                         VersionConflict(
                             id: rows[index].id, entity: rows[index].entity,
                             entityName: catalog.entities[rows[index].entity].name, base: nil,
                             stored: row(of: rows[index]), isDeletion: true)))
-            case .declared where !keepsStored(index): break
-            case .mergeByPropertyObjectTrump, .overwrite: break
-            case .mergeByPropertyStoreTrump, .rollback, .declared:
+            } else if !keepsOurs(index) {
                 rows[index].fate = .live
                 rows[index].isUndeleted = true
             }
@@ -332,42 +329,33 @@ package struct SavePlanner {
         throws(StoreError)
     {
         guard let stored = rows[index].stored else {
-            switch policyKind {
-            case .declared where keepsStored(index): rows[index].fate = .deleted
-            case .mergeByPropertyStoreTrump, .rollback: rows[index].fate = .deleted
             // Created again under its id with the full state: mandatory values need not be among the changes.
-            case .mergeByPropertyObjectTrump, .overwrite, .declared, .error:
-                rows[index].isMerged = true
-            }
+            if keepsOurs(index) { rows[index].isMerged = true } else { rows[index].fate = .deleted }
             return
         }
         rows[index].isMerged = true
-        if policyKind == .rollback { try loosen(index, &builder) }
-        let old = cells(of: base)
-        if policyKind == .declared { return try mergeDeclared(index, base: old, stored.values) }
-        for column in stored.values.indices {
-            let isLocal = rows[index].assigned.contains(column)
-            let isExternal = stored.values[column] != old[column]
-            switch policyKind {
-            case .rollback:
+        switch policyKind {
+        case .rollback: try revert(index, &builder)
+        case .declared: try mergeDeclared(index, base: cells(of: base), stored.values)
+        case .overwrite:
+            let old = cells(of: base)
+            for column in stored.values.indices where !rows[index].assigned.contains(column) {
+                rows[index].values[column] = old[column]
+            }
+        case .mergeByPropertyStoreTrump:
+            let old = cells(of: base)
+            for column in rows[index].assigned where stored.values[column] != old[column] {
                 rows[index].values[column] = stored.values[column]
                 rows[index].assigned.remove(column)
-            case .overwrite:
-                if !isLocal { rows[index].values[column] = old[column] }
-            case .mergeByPropertyStoreTrump:
-                if isLocal && isExternal {
-                    rows[index].values[column] = stored.values[column]
-                    rows[index].assigned.remove(column)
-                }
-            case .mergeByPropertyObjectTrump, .declared, .error: break
             }
+        case .mergeByPropertyObjectTrump, .error: break
         }
-        if policyKind == .rollback { rows[index].isReverted = true }
     }
 
-    /// Whether the model's rules leave an object that one side has deleted as it is stored.
-    private func keepsStored(_ index: Int) -> Bool {
-        catalog.schema.entities[rows[index].entity].mergeRules.keepsStored
+    /// Whether a row that one side has deleted becomes what the save says of it.
+    private func keepsOurs(_ index: Int) -> Bool {
+        ConflictRules.keepsOurs(
+            policyKind, ofDeleted: catalog.schema.entities[rows[index].entity])
     }
 
     /// Merges an updated object with what somebody else stored meanwhile, as the model's rules say.

@@ -58,18 +58,6 @@ private struct DeclaredTrial {
 }
 
 extension ManagedObjectContext {
-    /// What an absorbed object gives the survivor.
-    enum Gift {
-        /// No values.
-        case nothing
-        /// All attributes, and the to-one relationships that were set.
-        case everything
-        /// What was set on a new object, or changed in a stored one.
-        case edits
-        /// What the model's rules make of both.
-        case declared
-    }
-
     /// Conflicts over one key: the stored object that has it is listed apart from those of the save among
     /// each other.
     private struct KeyConflict: Hashable {
@@ -225,10 +213,7 @@ extension ManagedObjectContext {
         _ members: [ManagedObject], by policy: MergePolicy, _ references: inout KeyReferences
     ) throws(StoreError) {
         let new = members.filter(isNew)
-        let gives =
-            policy.setOnly
-            && (policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .overwrite)
-        let gift: Gift = policy.mergeType == .declared ? .declared : gives ? .edits : .nothing
+        let gift = ConflictRules.newObjectsMeet(policy.mergeType, setOnly: policy.setOnly)
         for loser in new.dropFirst() {
             try absorb(loser, into: new[0], giving: gift, &references)
         }
@@ -242,25 +227,20 @@ extension ManagedObjectContext {
         guard var first = members.first, !isNew(first) else { return false }
         var goesBack = false
         for other in members.dropFirst() {
-            switch policy.mergeType {
-            case .mergeByPropertyStoreTrump, .rollback:
-                if isNew(other) {
-                    try absorb(other, into: first, giving: .nothing, &references)
-                } else if let row = other.row {
+            switch ConflictRules.objectMeetsRow(
+                policy.mergeType, isNew: isNew(other), setOnly: policy.setOnly)
+            {
+            case .merge(let gift): try absorb(other, into: first, giving: gift, &references)
+            case .revert:
+                if let row = other.row {
                     goBack(other, to: row)
                     goesBack = true
                 }
-            case .mergeByPropertyObjectTrump:
-                let all = isNew(other) && !policy.setOnly
-                try absorb(other, into: first, giving: all ? .everything : .edits, &references)
-            case .declared:
-                try absorb(other, into: first, giving: .declared, &references)
-            case .overwrite:
+            case .displace:
                 try displace(first, conflict, &references)
                 redirect(first, to: other)
                 first = other
-            case .error:
-                preconditionFailure("the error policy resolves nothing")
+            case .fail: preconditionFailure("the error policy resolves nothing")
             }
         }
         return goesBack
@@ -311,13 +291,13 @@ extension ManagedObjectContext {
     // MARK: Absorbing
 
     private func absorb(
-        _ loser: ManagedObject, into survivor: ManagedObject, giving gift: Gift,
+        _ loser: ManagedObject, into survivor: ManagedObject, giving gift: ConflictRules.Gift,
         _ references: inout KeyReferences
     ) throws(StoreError) {
         let common = commonAncestor(loser.entity, survivor.entity)
         let columns = common?.columns.indices ?? 0..<0
         let relationships = common?.relationships.indices ?? 0..<0
-        if case .declared = gift {
+        if gift == .declared {
             try giveDeclared(columns, from: loser, to: survivor, &references)
         } else {
             give(gift, columns, from: loser, to: survivor, &references)
@@ -393,14 +373,15 @@ extension ManagedObjectContext {
     }
 
     private func give(
-        _ gift: Gift, _ columns: Range<Int>, from loser: ManagedObject,
+        _ gift: ConflictRules.Gift, _ columns: Range<Int>, from loser: ManagedObject,
         to survivor: ManagedObject, _ references: inout KeyReferences
     ) {
-        if case .nothing = gift { return }
+        if gift == .nothing { return }
+        let givesAll = gift == .everything
         for column in columns {
             let isSet = isSet(column, of: loser, references)
             guard let index = loser.entity.columns[column].relationship else {
-                if isSet || isEverything(gift) {
+                if isSet || givesAll {
                     survivor.setColumn(column, loser.columnValue(column))
                 }
                 continue
@@ -462,10 +443,6 @@ extension ManagedObjectContext {
             entity: schema.entities[relationship.declaringEntity], index: index,
             relationship: relationship)
         references.add((owner, way), to: target.objectID)
-    }
-
-    private func isEverything(_ gift: Gift) -> Bool {
-        if case .everything = gift { true } else { false }
     }
 
     /// An object goes without any delete rule.

@@ -20,9 +20,7 @@ extension ManagedObjectContext {
         guard object.managedObjectContext === self else { return }
         defer { if !object.isGone { object.awakeFromSnapshotEvents(.mergePolicy) } }
         revision += 1
-        let keepsOurs =
-            policy.mergeType == .mergeByPropertyObjectTrump || policy.mergeType == .overwrite
-            || policy.mergeType == .declared && !object.entity.mergeRules.keepsStored
+        let keepsOurs = ConflictRules.keepsOurs(policy.mergeType, ofDeleted: object.entity)
         guard let stored = conflict.conflict.stored else {
             if keepsOurs { recreate(object) } else { vanish(object) }
             return

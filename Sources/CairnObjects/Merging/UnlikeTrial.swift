@@ -44,15 +44,11 @@ struct UnlikeTrial {
             let left = members.filter { !trial.gone.contains($0) }
             guard let first = left.first, !context.isNew(first) else { continue }
             for other in left.dropFirst() {
-                switch policy.mergeType {
-                case .mergeByPropertyObjectTrump, .declared:
-                    try trial.merge(other, into: first, isFolded: false, conflicts)
-                case .mergeByPropertyStoreTrump, .rollback:
-                    // A stored one goes back to what is stored of it.
-                    guard context.isNew(other) else { continue }
-                    try trial.merge(other, into: first, isFolded: false, conflicts)
-                case .overwrite, .error: continue
-                }
+                guard
+                    case .merge = ConflictRules.objectMeetsRow(
+                        policy.mergeType, isNew: context.isNew(other), setOnly: policy.setOnly)
+                else { continue }
+                try trial.merge(other, into: first, isFolded: false, conflicts)
             }
         }
     }

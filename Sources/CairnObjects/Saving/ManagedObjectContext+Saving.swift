@@ -123,11 +123,8 @@ extension ManagedObjectContext {
 
     /// Whether the policy takes back that an object is deleted if somebody else has changed it.
     private func mayTakeBack(_ entity: SchemaEntity) -> Bool {
-        switch mergePolicy.mergeType {
-        case .mergeByPropertyStoreTrump, .rollback: true
-        case .declared: entity.mergeRules.keepsStored
-        case .error, .mergeByPropertyObjectTrump, .overwrite: false
-        }
+        mergePolicy.mergeType != .error
+            && !ConflictRules.keepsOurs(mergePolicy.mergeType, ofDeleted: entity)
     }
 
     private func unresolved(_ conflicts: [SaveConflict]) -> StoreError {

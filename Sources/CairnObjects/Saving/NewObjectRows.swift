@@ -204,13 +204,13 @@ extension ManagedObjectContext {
     /// What the merge policy says of new objects whose key is stored, if the store can do that row by row.
     private func merging(of rows: NewObjectRows) -> NewRowMerging {
         guard mergePolicy.isBuiltIn, !mergePolicy.setOnly else { return .none }
-        switch mergePolicy.mergeType {
-        case .mergeByPropertyObjectTrump:
+        switch ConflictRules.objectMeetsRow(mergePolicy.mergeType, isNew: true, setOnly: false) {
+        case .merge(.everything):
             // What is put together of two objects' values is to be looked at before it is stored.
             let isLooked = rows.groups.contains { looksAtMerged(schema.entities[$0.entity]) }
             return isLooked ? .none : .givesValues
-        case .mergeByPropertyStoreTrump, .rollback: return .isDropped
-        case .overwrite, .declared, .error: return .none
+        case .merge(.nothing): return .isDropped
+        case .fail, .merge, .revert, .displace: return .none
         }
     }
 

@@ -73,6 +73,32 @@ struct RowCellsTests {
         #expect(!cells(.null, .string("")).isEqual(cells(.null, .null), column: 1, of: entity))
     }
 
+    @Test("differ where their values do, whatever the type")
+    func differences() throws {
+        let entity = try Samples.entity(Samples.everyType)
+        var random = RandomSource()
+        for _ in 0..<100 {
+            var builder = RowCellsBuilder(columns: entity.columns.count)
+            let values = Samples.everyType.map { Samples.value($0.type, using: &random) }
+            for (index, value) in values.enumerated() { builder.set(index, value: value) }
+            let base = builder.finish()
+            var expected = ColumnSet()
+            for (index, attribute) in Samples.everyType.enumerated() {
+                let other =
+                    Bool.random(using: &random)
+                    ? values[index] : Samples.value(attribute.type, using: &random)
+                if other != values[index] { expected.insert(index) }
+                builder.set(index, value: other)
+            }
+            let row = builder.finish()
+            for column in entity.columns.indices {
+                #expect(
+                    base.isEqual(row, column: column, of: entity) != expected.contains(column),
+                    "seed \(random.seed)")
+            }
+        }
+    }
+
     @Test("name the target of a to-one relationship by the hierarchy of its root")
     func reference() throws {
         let model = ManagedObjectModel(entities: [
