@@ -193,7 +193,7 @@ struct SalvageWriter: ~Copyable {
     }
 
     private mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
-        for (_, var filler) in fillers.sorted(by: { $0.key < $1.key }) {
+        for (_, var filler) in fillers.inKeyOrder() {
             try write(&filler, &builder)
             try builder.finish(&filler)
         }
