@@ -45,8 +45,10 @@ KIND_NAMES = {START: "start", SCHEMA: "schema", BLOCK: "block", PATCH: "patch", 
 OBJECT_NUMBER, ROW_VERSION = 0xFFFFFFFE, 0xFFFFFFFF  # hidden columns, 40.3
 INTEGER, DOUBLE, FLOAT, BYTES, FIXED16 = 1, 2, 3, 4, 5  # column kinds, 50.1
 NARROW, SEQUENCE, PLANES, SCALED, CONSTANT, LENGTHS, DICTIONARY, PLAIN = range(1, 9)  # encodings, 50.3
-ENCODINGS = {INTEGER: {NARROW, SEQUENCE}, DOUBLE: {PLANES, SCALED, CONSTANT}, FLOAT: {PLANES, CONSTANT},
-             BYTES: {LENGTHS, DICTIONARY}, FIXED16: {CONSTANT, PLAIN}}
+PACKED, PACKED_DECIMALS, PACKED_BITS, TEXTS, SYMBOLS, PACKED_DICTIONARY = range(9, 15)  # 50.13
+ENCODINGS = {INTEGER: {NARROW, SEQUENCE, PACKED}, DOUBLE: {PLANES, SCALED, CONSTANT, PACKED_DECIMALS, PACKED_BITS},
+             FLOAT: {PLANES, CONSTANT, PACKED_BITS}, FIXED16: {CONSTANT, PLAIN},
+             BYTES: {LENGTHS, DICTIONARY, TEXTS, SYMBOLS, PACKED_DICTIONARY}}
 COLUMN_NAMES = {"integer": INTEGER, "double": DOUBLE, "float": FLOAT, "bytes": BYTES, "fixed16": FIXED16}
 COLUMN_OF_KIND = {"integer16": INTEGER, "integer32": INTEGER, "integer64": INTEGER, "boolean": INTEGER,
                   "reference": INTEGER, "order": INTEGER, "double": DOUBLE, "date": DOUBLE, "float": FLOAT,
@@ -251,7 +253,7 @@ class Segment:
         self.tag = crc32c(self.store_id)
         if self.version != VERSION:  # F-205, F-120
             raise Refused(f"unsupportedVersion: segment {self.number} has format version {self.version}")
-        if self.incompatible & ~MIGRATED_BIT:  # F-208; the other two words do not concern a reader (F-206, F-207)
+        if self.incompatible & ~(MIGRATED_BIT | PACKED_BIT):  # F-208; the other two words do not concern a reader (F-206, F-207)
             raise Refused(f"unsupportedFeature: segment {self.number} has incompatible flags {self.incompatible:#x}")
         need_zero(data[60:64] + data[104:4092], "the segment header")
         need(own == self.number, "F-204", f"the segment header says number {own}")
@@ -767,6 +769,7 @@ HISTORY_BIT = 4  # F-777
 REDIRECTS_BIT = 8  # F-785
 PAST_BIT = 16  # F-797
 MIGRATED_BIT = 1  # F-719, of the incompatible word
+PACKED_BIT = 2  # F-570, of the incompatible word
 
 
 class Metadata(NamedTuple):
@@ -968,6 +971,7 @@ class Block(NamedTuple):
     columns: Dict[int, Column]
     dead: Set[int]
     base: Optional[Tuple[int, int]] = None  # of a patch
+    is_packed: bool = False
 
 
 def bits(data: bytes, rows: int, rule: str) -> Set[int]:
@@ -1024,7 +1028,120 @@ def dictionary(data: bytes, n: int) -> List[bytes]:
     return [entries[code] for code in codes]
 
 
+def packed(data: bytes, at: int, n: int, width: int) -> Tuple[List[int], int]:
+    """50.13: packed numbers, and where they end."""
+    size = (n * width + 7) // 8
+    piece = take(data, at, size + 8)
+    whole = int.from_bytes(piece, "little")
+    need(whole >> (n * width) == 0, "F-560", "there is something behind packed numbers")
+    mask = (1 << width) - 1
+    # Eight rows at a time: cutting up one very large number takes quadratic time.
+    numbers = []
+    for row in range(0, n, 8):
+        few = int.from_bytes(piece[row * width // 8:(row + 8) * width // 8 + 1], "little")
+        numbers += [few >> (i * width) & mask for i in range(min(8, n - row))]
+    return numbers, at + size + 8
+
+
+def packed_values(data: bytes, n: int) -> Tuple[int, int, int, List[int], Dict[int, bytes], int]:
+    """50.14: base, width, scale or shift, numbers, exceptions by row, and the largest number."""
+    base, width, detail, count = struct.unpack("<qBBH", take(data, 0, 12))
+    need(width <= 64 and count <= n and (count == 0 or width > 0), "F-561", "a width is over 64")
+    rows = struct.unpack(f"<{count}H", take(data, 12, 2 * count))
+    need(all(a < b for a, b in zip(rows, rows[1:])) and all(row < n for row in rows),
+         "F-561", "exceptions are not in order")
+    at = 12 + 2 * count
+    values = take(data, at, 8 * count)
+    numbers, end = packed(data, at + 8 * count, n, width)
+    need(end == len(data), "F-414", "a packed body does not fill its slice")
+    largest = (1 << width) - 1
+    need(count == 0 or [row for row in range(n) if numbers[row] == largest] == list(rows),
+         "F-561", "the exceptions are others than the numbers say")
+    return base, width, detail, numbers, {row: values[8 * i:8 * i + 8] for i, row in enumerate(rows)}, largest
+
+
+def places(data: bytes, at: int, n: int) -> Tuple[List[int], int]:
+    """50.15: n + 1 places, and where the bytes begin."""
+    base, step, width = struct.unpack("<iIB", take(data, at, 9))
+    need(width <= 32, "F-563", "a width is over 32")
+    numbers, end = packed(data, at + 9, n + 1, width)
+    found = [base + i * step + number for i, number in enumerate(numbers)]
+    need(found[0] == 0 and all(a <= b for a, b in zip(found, found[1:])) and found[-1] == len(data) - end,
+         "F-563", "the places do not rise from 0 to the end of the slice")
+    return found, end
+
+
+def cut(data: bytes, at: int, n: int) -> List[bytes]:
+    found, start = places(data, at, n)
+    return [data[start + a:start + b] for a, b in zip(found, found[1:])]
+
+
+def packed_dictionary(data: bytes, n: int) -> List[bytes]:
+    """50.17."""
+    count, width = struct.unpack("<HB", take(data, 0, 3))
+    need(1 <= count <= n and width == (count - 1).bit_length(), "F-567", "a dictionary's count and width do not agree")
+    codes, at = packed(data, 3, n, width)
+    entries = cut(data, at, count)
+    need(max(codes) < count, "F-567", "a code is over the dictionary")
+    return [entries[code] for code in codes]
+
+
+def symbols(data: bytes, n: int) -> Tuple[List[bytes], int]:
+    """50.16: cells, and how many bytes more they are than their codes."""
+    count, size = struct.unpack("<BH", take(data, 0, 3))
+    entries = struct.unpack(f"<{count}H", take(data, 3, 2 * count))
+    at = 3 + 2 * count
+    table = take(data, at, size)
+    need(take(data, at + size, 8) == bytes(8), "F-103", "there is something behind the symbols")
+    need(count <= 255 and all(1 <= entry & 15 <= 8 and (entry >> 4) + (entry & 15) <= size for entry in entries),
+         "F-565", "a symbol is outside the table")
+    known = [table[entry >> 4:(entry >> 4) + (entry & 15)] for entry in entries]
+    cells, more = [], 0
+    for codes in cut(data, at + size + 8, n):
+        cell, i = bytearray(), 0
+        while i < len(codes):
+            if codes[i] < count:
+                cell += known[codes[i]]
+                i += 1
+            else:
+                need(codes[i] == 255 and i + 1 < len(codes), "F-566", "a code stands for no symbol")
+                cell.append(codes[i + 1])
+                i += 2
+        cells.append(bytes(cell))
+        more += len(cell) - len(codes)
+    return cells, more
+
+
+def decode_packed(kind: int, encoding: int, data: bytes, n: int) -> Sequence[Any]:
+    if encoding == TEXTS:
+        return cut(data, 0, n)
+    if encoding == PACKED_DICTIONARY:
+        return packed_dictionary(data, n)
+    base, width, detail, numbers, exceptions, largest = packed_values(data, n)
+    values: List[Any]
+    if encoding == PACKED:
+        need(detail == 0, "F-561", "packed integers have a scale or shift")
+        values = [base + number for number in numbers]
+        need(all(row in exceptions or value < 1 << 63 for row, value in enumerate(values)), "F-568", "a value is over 64 bits")
+        code = "q"
+    elif encoding == PACKED_DECIMALS:
+        need(detail <= 9 and -1 << 53 <= base and base + largest <= 1 << 53, "F-562", "a packed decimal is out of bounds")
+        values = [float(base + number) / float(10 ** detail) for number in numbers]
+        code = "d"
+    else:
+        need(detail < 64, "F-561", "a shift is over 63")
+        size = 8 if kind == DOUBLE else 4
+        code = "d" if kind == DOUBLE else "f"
+        values = [struct.unpack(f"<{code}", (base + (number << detail) & (1 << 8 * size) - 1).to_bytes(size, "little"))[0]
+                  for number in numbers]
+    for row, value in exceptions.items():
+        values[row] = struct.unpack(f"<{code}", value[:struct.calcsize(code)])[0]
+    return values
+
+
 def decode_body(kind: int, encoding: int, data: bytes, n: int, nils: bool) -> Sequence[Any]:
+    if encoding >= PACKED:
+        return decode_packed(kind, encoding, data, n)
     if encoding == NARROW:
         return narrow(data, n)[2]
     if encoding == SEQUENCE:
@@ -1111,10 +1228,11 @@ def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema
     columns: Dict[int, Column] = {}
     for property_id, kind, encoding, flags, zero, stored, raw, crc in table:
         need(zero == 0, "F-103", "reserved bytes of the column table are not zero")
-        need(encoding in ENCODINGS.get(kind, ()) and flags & ~7 == 0 and (not flags & 4 or encoding == LENGTHS),
-             "F-409", "kind, encoding and flags of a column do not go together")
-        need(stored < raw if flags & 2 else stored == raw, "F-412", "stored and raw length of a slice disagree")
-        need(not flags & 2 or rows >= 32, "F-413", "a slice of a small block is compressed")
+        need(encoding in ENCODINGS.get(kind, ()) and flags & ~7 == 0 and (not flags & 4 or encoding in (LENGTHS, TEXTS))
+             and not (flags & 2 and encoding >= PACKED), "F-409", "kind, encoding and flags of a column do not go together")
+        need(stored < raw if flags & 2 or encoding == SYMBOLS else stored == raw,
+             "F-412", "stored and raw length of a slice disagree")
+        need(rows >= 32 or not flags & 2 and encoding < PACKED, "F-413", "a slice of a small block is compressed or packed")
         need(kinds.get(property_id) == kind
              or is_earlier and (property_id not in kinds and property_id < next_property  # F-722
                                 or kinds.get(property_id) == DOUBLE and kind == FLOAT),  # F-721
@@ -1130,7 +1248,11 @@ def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema
             nil, begin = bits(take(piece, 0, bitmap), rows, "F-501"), bitmap
         if flags & 4:
             external, begin = bits(take(piece, begin, bitmap), rows, "F-502"), begin + bitmap
-        values = decode_body(kind, encoding, piece[begin:], rows, bool(flags & 1))
+        if encoding == SYMBOLS:
+            values, more = symbols(piece[begin:], rows)
+            need(stored + more == raw, "F-569", "the symbols do not give as many bytes as the table of columns says")
+        else:
+            values = decode_body(kind, encoding, piece[begin:], rows, bool(flags & 1))
         need(not nil & external and all(len(values[row]) == 24 for row in external),
              "F-502", "a reference to a large value is nil or has not 24 bytes")
         if nil:
@@ -1139,7 +1261,8 @@ def decode_block(data: bytes, frame: Frame, index: int, schemas: Sequence[Schema
     for item, most in ((OBJECT_NUMBER, MAX_NUMBER), (ROW_VERSION, MAX_VERSION))[-len(hidden):]:
         values = columns[item].values
         need(1 <= min(values) and max(values) <= most, "F-407", "an object number or row version is out of bounds")
-    return Block(frame, index, entity_id, entity.tree if entity else 0, schema_version, rows, columns, set())
+    return Block(frame, index, entity_id, entity.tree if entity else 0, schema_version, rows, columns, set(),
+                 is_packed=any(entry[2] >= PACKED for entry in table))
 
 
 # Commits, deaths and content (60)
@@ -1609,6 +1732,8 @@ class Content:
             block = decode_patch(self.log.payload(frame), frame, index, self.schemas, self.blocks)
         else:
             block = decode_block(self.log.payload(frame), frame, index, self.schemas)
+        need(not block.is_packed or bool(self.log.files[frame.segment].incompatible & PACKED_BIT), "F-570",
+             "a block is packed in a segment that does not say so")
         need(not counts or not block.tree or OBJECT_NUMBER not in block.columns
              or max(block.columns[OBJECT_NUMBER].values) < self.counters.get(block.tree, 1),
              "F-622", "an object number is not below the counter of its tree")

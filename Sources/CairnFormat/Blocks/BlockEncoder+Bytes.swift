@@ -9,8 +9,9 @@
 extension BlockEncoder {
     mutating func encodeBytes(
         _ column: PlainColumn, _ rows: Int, _ nils: UnsafePointer<UInt8>?,
-        _ selection: UnsafePointer<UInt16>?, _ rawBefore: Int, _ flags: inout ColumnFlags
-    ) throws(FormatError) -> ColumnEncoding {
+        _ selection: UnsafePointer<UInt16>?, _ rawBefore: Int, packs: Bool,
+        _ flags: inout ColumnFlags
+    ) throws(FormatError) -> (ColumnEncoding, expandedBytes: Int) {
         guard let lengths = column.lengths, let data = column.data else {
             preconditionFailure("a column of bytes has lengths and data")
         }
@@ -24,16 +25,27 @@ extension BlockEncoder {
         if hasExternals {
             flags.insert(.externals)
             raw.appendBitmap(scratch.externals, rows)
-        } else if let entries = distinct(data, rows, nils) {
+        }
+        if packs {
+            return packBytes(
+                column.propertyID, data, rows, total: Int(total), nils: nils,
+                hasExternals: hasExternals)
+        }
+        if !hasExternals, let entries = distinct(data, rows, nils) {
             let size = dictionarySize(entries, rows)
             if size < lengthsSize(rows) + Int(total) {
                 appendDictionary(entries, data, rows)
-                return .dictionary
+                return (.dictionary, 0)
             }
         }
+        appendLengths(data, rows, Int(total))
+        return (.lengths, 0)
+    }
+
+    /// Appends lengths and bytes.
+    mutating func appendLengths(_ data: UnsafePointer<UInt8>, _ rows: Int, _ total: Int) {
         NarrowIntegers.encodeLengths(scratch.lengths, rows, to: &raw)
-        appendCells(data, rows, Int(total))
-        return .lengths
+        appendCells(data, rows, total)
     }
 
     /// - Returns: whether any cell is a reference to a large value.
@@ -70,7 +82,7 @@ extension BlockEncoder {
         return NarrowIntegers.lengthsSize(rows, low: low, high: high)
     }
 
-    private mutating func appendCells(_ data: UnsafePointer<UInt8>, _ rows: Int, _ total: Int) {
+    mutating func appendCells(_ data: UnsafePointer<UInt8>, _ rows: Int, _ total: Int) {
         let target = raw.reserve(total)
         var expected: UInt32?
         var isContiguous = true
@@ -97,7 +109,7 @@ extension BlockEncoder {
 
     /// Numbers the different values: `codes` a row, `firstRows` a value.
     /// - Returns: how many there are; nil if it gave up.
-    private func distinct(
+    func distinct(
         _ data: UnsafePointer<UInt8>, _ rows: Int, _ nils: UnsafePointer<UInt8>?
     ) -> Int? {
         guard rows >= 4 else { return nil }

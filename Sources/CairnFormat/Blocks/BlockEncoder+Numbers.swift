@@ -20,7 +20,7 @@ extension BlockEncoder {
     }
 
     /// The difference of all neighbours, if there is one.
-    private static func step(_ values: UnsafePointer<Int64>, _ rows: Int) -> Int64? {
+    static func step(_ values: UnsafePointer<Int64>, _ rows: Int) -> Int64? {
         let (step, overflow) = values[1].subtractingReportingOverflow(values[0])
         if overflow { return nil }
         for row in 2..<max(rows, 2) where values[row] &- values[row &- 1] != step { return nil }
@@ -97,7 +97,7 @@ extension BlockEncoder {
     }
 
     @inline(__always)
-    private static func isConstant<T: Equatable>(_ values: UnsafePointer<T>, _ rows: Int) -> Bool {
+    static func isConstant<T: Equatable>(_ values: UnsafePointer<T>, _ rows: Int) -> Bool {
         let first = values[0]
         for row in 1..<max(rows, 1) where values[row] != first { return false }
         return true

@@ -5,8 +5,8 @@
 //   2. What an earlier patch of the block brought and is not replaced is brought again: a patch is never of a patch.
 //   3. If that is at most half of the block it is written as a patch. Else all other slices are copied as well, which frees
 //      the block that they were borrowed from.
-//   4. Slices that are copied are copied as they lie in the payload, compressed and with their checksums, which are not
-//      asked: damage in one stays what it was, and is found when the column is read.
+//   4. Slices that are copied are copied as they lie in the payload, compressed and with their checksums, which are looked
+//      at: damage must not get a new frame around it.
 //   5. Head and table are made anew.
 //
 // Threads: as the encoder.
@@ -62,13 +62,16 @@ extension BlockEncoder {
     ///   - block: the block.
     ///   - columns: what is replaced, or comes in addition: in rising order of property ids, a value for each row.
     ///   - schemaVersion: the block's, unless no property has changed since. A patch has the block's.
+    ///   - isPacking: whether columns may be packed, which the segment has to say.
     ///   - versions: the row version of each row.
-    /// - Throws: `FormatError` with `.tooLarge` if slices or payload exceed 16 MiB.  (F-303, F-406)
+    /// - Throws: `FormatError` with `.tooLarge` if slices or payload exceed 16 MiB.  (F-303, F-406) With `.badChecksum` if a slice
+    ///   that is copied is damaged.
     package mutating func rewrite(
         _ block: StoredBlock, columns: [PlainColumn], schemaVersion: UInt32,
-        versions: UnsafePointer<UInt32>, into writer: inout ByteWriter
+        isPacking: Bool = false, versions: UnsafePointer<UInt32>, into writer: inout ByteWriter
     ) throws(FormatError) -> RewrittenPayload {
         let head = block.head
+        self.isPacking = isPacking
         var own = ByteWriter(capacity: 0)
         swap(&own, &staging)
         defer { swap(&own, &staging) }
@@ -175,6 +178,9 @@ extension BlockEncoder {
                 case .own: own
                 case .base: base
                 }
+            if slice.source != .new {
+                try slice.entry.verify(UnsafeRawBufferPointer(rebasing: bytes[slice.range]))
+            }
             writer.append(UnsafeRawBufferPointer(rebasing: bytes[slice.range]))
         }
         writer.append(hidden.bytes)

@@ -29,6 +29,14 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
     let scratch = EncoderScratch()
     var staging = ByteWriter(capacity: 64 << 10)
     var hidden = ByteWriter(capacity: 4096)
+    /// Whether columns may be packed.                                                                 F-570
+    var isPacking = false
+    /// What `packBytes` codes, and the symbols of properties that were seen before.
+    var symbolCodes = ByteWriter(capacity: 4096)
+    var symbolEncoders: [UInt32: SymbolEncoder] = [:]
+    static let mostSymbolEncoders = 64
+    /// Longer texts are left to LZ4.
+    static let mostSymbolBytes = 1 << 20
 
     package init() {}
 
@@ -127,12 +135,16 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
     }
 
     /// Appends the payload of a block frame in one step; see `stage` and `finish`.
+    ///
+    /// - Parameter isPacking: whether columns may be packed, which the segment has to say.
     @discardableResult
     package mutating func encode(
-        entity: UInt32, schemaVersion: UInt32, isMoved: Bool = false, columns: [PlainColumn],
-        rows: Int, selection: UnsafePointer<UInt16>? = nil, numbers: UnsafePointer<UInt32>,
-        versions: UnsafePointer<UInt32>, into writer: inout ByteWriter
+        entity: UInt32, schemaVersion: UInt32, isMoved: Bool = false, isPacking: Bool = false,
+        columns: [PlainColumn], rows: Int, selection: UnsafePointer<UInt16>? = nil,
+        numbers: UnsafePointer<UInt32>, versions: UnsafePointer<UInt32>,
+        into writer: inout ByteWriter
     ) throws(FormatError) -> Int {
+        self.isPacking = isPacking
         var own = ByteWriter(capacity: 0)
         swap(&own, &staging)
         defer { swap(&own, &staging) }
@@ -157,28 +169,33 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
             flags.insert(.nils)
             raw.appendBitmap(nils, rows)
         }
+        let packs = isPacking && rows >= FormatLimits.minimumRowsToCompress
         let encoding: ColumnEncoding
+        var expandedBytes = 0
         switch column.kind {
         case .integer:
             let values = scratch.gather(
                 column.values.assumingMemoryBound(to: Int64.self), nils, selection, rows)
-            encoding = encodeIntegers(values, rows, nils)
+            encoding =
+                packs ? packIntegers(values, rows, nils) : encodeIntegers(values, rows, nils)
         case .double:
             let values = scratch.gather(
                 column.values.assumingMemoryBound(to: UInt64.self), nils, selection, rows)
-            encoding = encodeDoubles(values, rows, nils)
+            encoding = packs ? packDoubles(values, rows, nils) : encodeDoubles(values, rows, nils)
         case .float:
             let values = scratch.gather(
                 column.values.assumingMemoryBound(to: UInt32.self), nils, selection, rows)
-            encoding = encodeFloats(values, rows, nils)
+            encoding = packs ? packFloats(values, rows, nils) : encodeFloats(values, rows, nils)
         case .fixed16:
             encoding = encodeFixed(column.values, rows, nils, selection)
         case .bytes:
-            encoding = try encodeBytes(column, rows, nils, selection, rawBefore, &flags)
+            (encoding, expandedBytes) = try encodeBytes(
+                column, rows, nils, selection, rawBefore, packs: packs, &flags)
         }
         return try SliceCompressor.append(
-            raw.bytes, propertyID: column.propertyID, kind: column.kind, encoding: encoding,
-            flags: flags, rows: rows, rawBefore: rawBefore, to: &target)
+            raw.bytes, expandedBytes: expandedBytes, propertyID: column.propertyID,
+            kind: column.kind, encoding: encoding, flags: flags, rows: rows, rawBefore: rawBefore,
+            to: &target)
     }
 
     mutating func encodeHidden(
@@ -186,7 +203,9 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
     ) throws(FormatError) -> ColumnEntry {
         let wide = scratch.widen(values, rows)
         raw.reset()
-        let encoding = encodeIntegers(wide, rows, nil)
+        let encoding =
+            isPacking && rows >= FormatLimits.minimumRowsToCompress
+            ? packIntegers(wide, rows, nil) : encodeIntegers(wide, rows, nil)
         return try SliceCompressor.append(
             raw.bytes, propertyID: property, kind: .integer, encoding: encoding, flags: [],
             rows: rows, rawBefore: rawBefore, to: &hidden)

@@ -63,6 +63,7 @@ package struct BlockHead: Sendable {
             }
         }
         self.columns = columns
+        isPacked = columns.contains { $0.encoding.isAddressable }
         rawLength = columns.reduce(0) { $0 + $1.rawLength }
     }
 
@@ -113,6 +114,7 @@ package struct BlockHead: Sendable {
         columns = try reader.columnTable(
             count: columnCount, rows: rows, headLength: start + headLength, rawLength: rawLength,
             payloadLength: payloadLength)
+        isPacked = columns.contains { $0.encoding.isAddressable }
         let hasVersions = columns.last?.isHidden(HiddenProperty.version) ?? false
         let last = columns.count - 2
         if start == 0 {
@@ -147,6 +149,9 @@ package struct BlockHead: Sendable {
     /// Whether some of its cells are references to large values.
     package var hasReferences: Bool { columns.contains { $0.flags.contains(.externals) } }
 
+    /// Whether some columns have cells that are read by themselves.                              F-570
+    package let isPacked: Bool
+
     /// The entry of the object numbers.
     package var numbers: ColumnEntry { columns[columns.count - 2] }
 
@@ -175,9 +180,12 @@ extension ByteReader {
                     .malformed, "F-404", "the columns of the block are not in order", at: offset,
                     found: UInt64(entry.propertyID))
             }
-            guard rows >= FormatLimits.minimumRowsToCompress || !entry.flags.contains(.lz4) else {
+            guard
+                rows >= FormatLimits.minimumRowsToCompress
+                    || !(entry.flags.contains(.lz4) || entry.encoding.isAddressable)
+            else {
                 throw FormatError(
-                    .malformed, "F-413", "a small block is compressed", at: offset)
+                    .malformed, "F-413", "a small block is compressed or packed", at: offset)
             }
             columns.append(entry)
             // Both terms are below 2^32 and there are at most 65,535 of them.

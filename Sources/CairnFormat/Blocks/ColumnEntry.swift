@@ -29,6 +29,16 @@ package struct ColumnEntry: Sendable, Hashable {
     /// The bytes of the slice in the payload.
     package var range: Range<Int> { offset..<offset + storedLength }
 
+    /// - Throws: `FormatError` if the bytes are not those of the slice.                               F-410
+    func verify(_ slice: UnsafeRawBufferPointer) throws(FormatError) {
+        let computed = Checksum.crc32c(slice)
+        guard computed == checksum else {
+            throw FormatError(
+                .badChecksum, "F-410", "a slice is damaged", at: offset,
+                expected: UInt64(checksum), found: UInt64(computed))
+        }
+    }
+
     func store(into target: UnsafeMutableRawPointer) {
         target.storeBytes(of: propertyID.littleEndian, as: UInt32.self)
         target.storeBytes(of: kind.rawValue, toByteOffset: 4, as: UInt8.self)
@@ -56,7 +66,9 @@ extension ByteReader {
         let checksum = try integer(UInt32.self)
         guard let kind = ColumnKind(rawValue: rawKind),
             let encoding = ColumnEncoding(rawValue: rawEncoding), encoding.fits(kind),
-            flags.isSubset(of: .known), !flags.contains(.externals) || encoding == .lengths
+            flags.isSubset(of: .known),
+            !flags.contains(.externals) || encoding == .lengths || encoding == .texts,
+            !flags.contains(.lz4) || !encoding.isAddressable
         else {
             throw FormatError(
                 .malformed, "F-409", "kind, encoding and flags of a column do not fit together",
@@ -68,7 +80,7 @@ extension ByteReader {
                 .tooLarge, "F-406", "a slice is too large", at: start + 12,
                 expected: UInt64(FormatLimits.maximumRawBlock), found: UInt64(rawLength))
         }
-        let isCompressed = flags.contains(.lz4)
+        let isCompressed = flags.contains(.lz4) || encoding == .symbols
         guard isCompressed ? storedLength < rawLength : storedLength == rawLength else {
             throw FormatError(
                 .malformed, "F-412", "the lengths of a slice contradict its flags", at: start + 8,

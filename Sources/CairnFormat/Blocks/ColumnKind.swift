@@ -1,7 +1,7 @@
 // How the values of a column are represented, and how they are encoded.       Format 50, F-409
 
 /// What the values of a column are. The raw values never change.
-package enum ColumnKind: UInt8, Sendable, CaseIterable {
+package enum ColumnKind: UInt8, Sendable, CaseIterable, BitwiseCopyable {
     /// 64-bit integers: integers, booleans, references, order keys.
     case integer = 1
     /// Doubles and dates.
@@ -32,15 +32,31 @@ package enum ColumnEncoding: UInt8, Sendable, CaseIterable {
     case dictionary = 7
     /// The values as they are.
     case plain = 8
+    /// Integers as distances from a base, in as many bits as they need, and those that lie far off beside them.
+    case packed = 9
+    /// Doubles that are such numbers divided by a power of ten.
+    case packedDecimals = 10
+    /// Floating-point numbers whose bits are such numbers.
+    case packedBits = 11
+    /// Where the bytes of each cell are, and the bytes.
+    case texts = 12
+    /// The same, coded by symbols.
+    case symbols = 13
+    /// The different values once, then a code for each row in as many bits as it needs.
+    case packedDictionary = 14
+
+    /// Whether a cell can be read without those before it. Slices like that are never compressed, and no block of few rows
+    /// has them.
+    package var isAddressable: Bool { rawValue >= Self.packed.rawValue }
 
     /// Whether columns of a kind may use the encoding.
     package func fits(_ kind: ColumnKind) -> Bool {
         switch self {
-        case .narrow, .sequence: kind == .integer
-        case .planes: kind == .double || kind == .float
-        case .scaled: kind == .double
+        case .narrow, .sequence, .packed: kind == .integer
+        case .planes, .packedBits: kind == .double || kind == .float
+        case .scaled, .packedDecimals: kind == .double
         case .constant: kind == .double || kind == .float || kind == .fixed16
-        case .lengths, .dictionary: kind == .bytes
+        case .lengths, .dictionary, .texts, .symbols, .packedDictionary: kind == .bytes
         case .plain: kind == .fixed16
         }
     }

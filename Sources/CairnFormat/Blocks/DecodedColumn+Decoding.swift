@@ -52,12 +52,7 @@ extension DecodedColumn {
     package static func decode(slice: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int)
         throws(FormatError) -> DecodedColumn
     {
-        let computed = Checksum.crc32c(slice)
-        guard computed == entry.checksum else {
-            throw FormatError(
-                .badChecksum, "F-410", "a slice is damaged", at: entry.offset,
-                expected: UInt64(entry.checksum), found: UInt64(computed))
-        }
+        try entry.verify(slice)
         return try decode(unverified: slice, entry, rows: rows)
     }
 
@@ -99,10 +94,8 @@ extension DecodedColumn {
         throws(FormatError) -> DecodedColumn
     {
         var reader = ByteReader(raw)
-        let bitmapSize = (rows + 7) / 8
-        let nils = entry.flags.contains(.nils) ? try reader.bitmap(bitmapSize, rows, "F-501") : nil
-        let externals =
-            entry.flags.contains(.externals) ? try reader.bitmap(bitmapSize, rows, "F-502") : nil
+        let nils = try reader.bitmap(.nils, of: entry, rows, "F-501")
+        let externals = try reader.bitmap(.externals, of: entry, rows, "F-502")
         var body = SliceBody(
             kind: entry.kind, rows: rows, nils: nils, externals: externals, reader: reader)
         return switch entry.encoding {
@@ -115,13 +108,15 @@ extension DecodedColumn {
         case .lengths: try body.cells()
         case .dictionary: try body.dictionary()
         case .plain: try body.plain()
+        case .packed, .packedDecimals, .packedBits, .texts, .symbols, .packedDictionary:
+            try body.addressable(entry)
         }
     }
 }
 
 extension ByteReader {
     /// One bit a row, the bits behind the last row 0.
-    fileprivate mutating func bitmap(_ size: Int, _ rows: Int, _ rule: String)
+    mutating func bitmap(_ size: Int, _ rows: Int, _ rule: String)
         throws(FormatError) -> UnsafeRawBufferPointer
     {
         let bits = try take(size)

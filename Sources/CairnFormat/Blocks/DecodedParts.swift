@@ -32,7 +32,8 @@ struct DecodedParts: ~Copyable {
         let offsetSize = padded(offsets * 4)
         let codeSize = hasCodes ? padded(count * 2) : 0
         let total = nilSize + externalSize + offsetSize + codeSize + padded(valueBytes)
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: max(total, 16), alignment: 16)
+        // So that eight bytes can be loaded wherever a value begins, and stored.
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: total + 16, alignment: 16)
         self.kind = kind
         self.count = count
         nils = hasNils ? memory.bindMemory(to: UInt8.self, capacity: count) : nil

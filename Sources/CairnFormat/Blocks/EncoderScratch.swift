@@ -17,6 +17,11 @@ struct EncoderScratch {
     let firstRows: UnsafeMutablePointer<UInt16>
     let codes: UnsafeMutablePointer<UInt16>
     let table: UnsafeMutablePointer<UInt16>
+    /// Of packed columns: whole numbers, the numbers that are packed, how many need so many bits, places of bytes.
+    let whole: UnsafeMutableRawPointer
+    let distances: UnsafeMutablePointer<UInt64>
+    let widths: UnsafeMutablePointer<UInt16>
+    let places: UnsafeMutablePointer<UInt32>
     static let tableSize = 2048
 
     init() {
@@ -29,6 +34,10 @@ struct EncoderScratch {
         firstRows = .allocate(capacity: Self.rows)
         codes = .allocate(capacity: Self.rows)
         table = .allocate(capacity: Self.tableSize)
+        whole = .allocate(byteCount: Self.rows * 8, alignment: 16)
+        distances = .allocate(capacity: Self.rows)
+        widths = .allocate(capacity: 132)
+        places = .allocate(capacity: Self.rows + 1)
     }
 
     func deallocate() {
@@ -41,6 +50,10 @@ struct EncoderScratch {
         firstRows.deallocate()
         codes.deallocate()
         table.deallocate()
+        whole.deallocate()
+        distances.deallocate()
+        widths.deallocate()
+        places.deallocate()
     }
 
     /// Fills `nils` with 0 and 1.

@@ -6,6 +6,7 @@
 // A value passes only if the division gives back its very bits, so −0, NaN and infinities never do.
 // Rounding to a whole number is adding and taking away 1.5 × 2^52, exact below 2^51 and free of calls.
 
+@usableFromInline
 enum ScaledDoubles {
     static let largestScale = 9
     private static let rounder = 6_755_399_441_055_744.0
@@ -14,6 +15,7 @@ enum ScaledDoubles {
     /// What a decoder lets pass: whole numbers that a double holds exactly.
     static let largestInteger: Int64 = 1 << 53
 
+    @usableFromInline
     static func power(_ scale: Int) -> Double {
         switch scale {
         case 0: 1

@@ -129,18 +129,21 @@ struct SliceBody {
         let total = try reader.lengths(rows, into: parts.offsets)
         let cells = try reader.take(total)
         try end()
-        if let externals {
-            for row in 0..<rows where externals[row >> 3] >> UInt8(row & 7) & 1 == 1 {
-                guard parts.offsets[row + 1] - parts.offsets[row] == UInt32(ValueReference.size)
-                else {
-                    throw FormatError(
-                        .malformed, "F-502", "a reference to a large value does not have 24 bytes",
-                        at: row)
-                }
-            }
-        }
+        try requireReferences(parts)
         Self.copy(cells, to: parts.values)
         return DecodedColumn(parts)
+    }
+
+    /// What is marked as a reference to a large value has its length.                                F-502
+    func requireReferences(_ parts: borrowing DecodedParts) throws(FormatError) {
+        guard let externals else { return }
+        for row in 0..<rows where externals[row >> 3] >> UInt8(row & 7) & 1 == 1 {
+            guard parts.offsets[row + 1] - parts.offsets[row] == UInt32(ValueReference.size) else {
+                throw FormatError(
+                    .malformed, "F-502", "a reference to a large value does not have 24 bytes",
+                    at: row)
+            }
+        }
     }
 
     mutating func dictionary() throws(FormatError) -> DecodedColumn {
@@ -175,7 +178,7 @@ struct SliceBody {
         return DecodedColumn(parts)
     }
 
-    private func end() throws(FormatError) {
+    func end() throws(FormatError) {
         guard reader.remaining == 0 else {
             throw FormatError(
                 .malformed, "F-414", "there are bytes after the body of the slice",
@@ -184,7 +187,7 @@ struct SliceBody {
         }
     }
 
-    private func parts(offsets: Int = 0, hasCodes: Bool = false, valueBytes: Int) -> DecodedParts {
+    func parts(offsets: Int = 0, hasCodes: Bool = false, valueBytes: Int) -> DecodedParts {
         var parts = DecodedParts(
             kind: kind, count: rows, hasNils: nils != nil, hasExternals: externals != nil,
             offsets: offsets, hasCodes: hasCodes, valueBytes: valueBytes)
@@ -198,7 +201,7 @@ struct SliceBody {
         return parts
     }
 
-    private static func copy(_ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) {
+    static func copy(_ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) {
         guard let base = source.baseAddress, source.count > 0 else { return }
         target.copyMemory(from: base, byteCount: source.count)
     }

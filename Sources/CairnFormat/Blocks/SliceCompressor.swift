@@ -6,18 +6,23 @@ enum SliceCompressor {
     /// Below this no slice shrinks by an eighth.
     private static let minimumLength = 24
 
-    /// Appends a slice, compressed where that saves at least an eighth, and describes it.
+    /// Appends a slice, compressed where that saves at least an eighth, and describes it. Slices whose cells can be read by
+    /// themselves are left as they are.
+    ///
+    /// - Parameter expandedBytes: what symbols stand for, beyond their codes.
     static func append(
-        _ raw: UnsafeRawBufferPointer, propertyID: UInt32, kind: ColumnKind,
-        encoding: ColumnEncoding, flags: ColumnFlags, rows: Int, rawBefore: Int,
+        _ raw: UnsafeRawBufferPointer, expandedBytes: Int = 0, propertyID: UInt32,
+        kind: ColumnKind, encoding: ColumnEncoding, flags: ColumnFlags, rows: Int, rawBefore: Int,
         to target: inout ByteWriter
     ) throws(FormatError) -> ColumnEntry {
-        guard raw.count <= FormatLimits.maximumRawBlock - rawBefore else {
-            throw tooLarge(rawBefore, UInt64(raw.count))
+        let rawLength = raw.count + expandedBytes
+        guard rawLength <= FormatLimits.maximumRawBlock - rawBefore else {
+            throw tooLarge(rawBefore, UInt64(rawLength))
         }
         let start = target.count
         var flags = flags
-        if rows >= FormatLimits.minimumRowsToCompress, raw.count >= minimumLength,
+        if !encoding.isAddressable, rows >= FormatLimits.minimumRowsToCompress,
+            raw.count >= minimumLength,
             let source = raw.baseAddress
         {
             let limit = raw.count - (raw.count + 7) / 8
@@ -31,7 +36,7 @@ enum SliceCompressor {
         if !flags.contains(.lz4) { target.append(raw) }
         return ColumnEntry(
             propertyID: propertyID, kind: kind, encoding: encoding, flags: flags, offset: 0,
-            storedLength: target.count - start, rawLength: raw.count,
+            storedLength: target.count - start, rawLength: rawLength,
             checksum: Checksum.crc32c(UnsafeRawBufferPointer(rebasing: target.bytes[start...])))
     }
 
@@ -50,6 +55,18 @@ enum SliceCompressor {
                 .malformed, "F-411", "a slice does not decompress to its length",
                 expected: UInt64(target.count), found: UInt64(max(length, 0)))
         }
+    }
+
+    /// What a slice would take.
+    static func size(_ raw: UnsafeRawBufferPointer, _ memory: inout ByteWriter) -> Int {
+        guard let source = raw.baseAddress else { return 0 }
+        memory.reset()
+        let limit = raw.count - (raw.count + 7) / 8
+        let stored = LZ4_compress_default(
+            source.assumingMemoryBound(to: CChar.self),
+            memory.reserve(limit).assumingMemoryBound(to: CChar.self), Int32(raw.count),
+            Int32(limit))
+        return stored > 0 ? Int(stored) : raw.count
     }
 
     static func tooLarge(_ before: Int, _ more: UInt64) -> FormatError {

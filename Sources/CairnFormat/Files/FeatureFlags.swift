@@ -38,9 +38,18 @@ package struct FeatureFlags: Sendable, Hashable {
     /// misread them.                                                                          F-719
     package static let migrated = FeatureFlags(incompatible: 1)
 
+    /// Said of a segment whose blocks may have packed columns, and of all after it: who does not know these cannot read the
+    /// rows.                                                                                       F-570
+    package static let packedColumns = FeatureFlags(incompatible: 2)
+
     /// The bits that this code knows.
     package static let known = metadata.union(constraintRules).union(history).union(redirects)
-        .union(pastStates).union(migrated)
+        .union(pastStates).union(migrated).union(packedColumns)
+
+    /// Whether columns may be packed where these flags are said.                           F-570
+    package var allowsPackedColumns: Bool {
+        incompatible & Self.packedColumns.incompatible != 0
+    }
 
     /// Whether metadata may be written where these flags are said.                         F-755
     package var allowsMetadata: Bool {

@@ -301,6 +301,7 @@ final class BatchUpdater {
         guard
             try made.make(
                 block, target, target.values, catalog, tools.sizes,
+                isPacking: builder.log.segment.header.flags.allowsPackedColumns,
                 &tools.memory.encoder.pointee)
         else { return false }
         if target.isWatched || changed != nil || !target.constraints.isEmpty

@@ -15,6 +15,8 @@ final class BlockRewriter {
     private let reader: StoreReader
     private let runner: FetchRunner
     private let sizes: StoreSizes
+    /// Whether what is written may be packed. No later segment says less.
+    private let isPacking: Bool
     private let tests: [ZoneTest]
     private var targets: [Int: UpdateTarget] = [:]
     /// The block that was made last. It goes when the next one is there, so that their memory is not given back and asked for
@@ -30,6 +32,7 @@ final class BlockRewriter {
         self.runner = runner
         self.tests = tests
         self.sizes = sizes
+        isPacking = runner.state.segments.current.header.flags.allowsPackedColumns
     }
 
     deinit {
@@ -86,7 +89,7 @@ final class BlockRewriter {
                     return .selected
                 }
                 if try result.make(
-                    cached, target, values, runner.catalog, sizes, &encoder)
+                    cached, target, values, runner.catalog, sizes, isPacking: isPacking, &encoder)
                 {
                     return .made
                 }

@@ -99,12 +99,13 @@ final class RewrittenBlock {
     ///   a few of its rows would be many times what they take.
     func make(
         _ block: CachedBlock, _ target: UpdateTarget, _ values: ColumnBatch, _ catalog: Catalog,
-        _ sizes: StoreSizes, _ encoder: inout RowBlockEncoder
+        _ sizes: StoreSizes, isPacking: Bool, _ encoder: inout RowBlockEncoder
     ) throws(StoreError) -> Bool {
         payload.reset()
         let written = try encoder.rewrite(
             block, target.columns, of: values, entity: target.stored,
-            schemaVersion: catalog.version, versions: versions, into: &payload)
+            schemaVersion: catalog.version, isPacking: isPacking, versions: versions,
+            into: &payload)
         guard sizes.level(rows: rows, rawLength: written.rawLength) == .full,
             written.borrowedBytes != nil || UpdateTarget.isWorthABlock(count, of: rows)
         else { return false }

@@ -1,33 +1,58 @@
 import CCairn
+import CairnFormat
 import CairnStore
 
+/// Cells of a column that a view has: decoded, for whoever reads many of a block, or as they are stored.
+protocol ViewedCells: BitwiseCopyable {
+    /// Those of all columns of a block's entity.
+    static func all(_ block: CachedBlock, _ columns: [Catalog.StoredColumn], version: UInt32)
+        throws(StoreError) -> UnsafePointer<Self>
+    /// Those of one, of which it is known where it is among those of its entity.
+    static func one(_ block: CachedBlock, _ column: Catalog.StoredColumn, at place: Int)
+        throws(StoreError) -> Self
+    /// The object numbers.
+    static func numbers(_ block: CachedBlock) throws(StoreError) -> Self
+    /// Of a column that was not asked for.
+    static var absent: Self { get }
+
+    /// Asks for the memory of a cell, apart from its bytes.
+    func prefetch(_ row: Int)
+    /// Asks for the bytes of a cell; of one with a dictionary, for where its entry begins.
+    func prefetchBytes(_ row: Int)
+    /// Asks for the bytes of a cell with a dictionary.
+    func prefetchEntry(_ row: Int)
+}
+
+/// A block as a reading of many rows sees it.
+typealias BlockView = ViewedBlock<CellColumn>
+
+/// A block as a reading of single rows sees it.
+typealias PointView = ViewedBlock<CellReader>
+
 /// A block as one reading sees it.
-struct BlockView {
+struct ViewedBlock<Cells: ViewedCells> {
     let memory: UnsafeMutableRawPointer
     /// The columns that the reading needs, in its order.
-    let cells: UnsafePointer<CellColumn>
+    let cells: UnsafePointer<Cells>
 
-    struct Head {
-        let block: CachedBlock
-        let entity: Int
-    }
-
-    static let headSize = MemoryLayout<Head>.stride
+    /// A line of the processor's cache, so that cells of that size lie in one each.
+    static var headSize: Int { lineSize }
+    static var lineSize: Int { 64 }
 
     /// The block's concrete entity.
     @inline(__always) var entity: Int { memory.load(fromByteOffset: 8, as: Int.self) }
 
     /// The block itself, as long as the view is there.
-    var block: CachedBlock { memory.load(as: Head.self).block }
+    var block: CachedBlock { memory.load(as: ViewHead.self).block }
 
-    init(memory: UnsafeMutableRawPointer, cells: UnsafePointer<CellColumn>) {
+    init(memory: UnsafeMutableRawPointer, cells: UnsafePointer<Cells>) {
         self.memory = memory
         self.cells = cells
     }
 
     /// Ends a view that nobody keeps.
     func free() {
-        memory.assumingMemoryBound(to: Head.self).deinitialize(count: 1)
+        memory.assumingMemoryBound(to: ViewHead.self).deinitialize(count: 1)
         memory.deallocate()
     }
 
@@ -43,15 +68,70 @@ struct BlockView {
 
     /// Asks for the memory of a row's bytes.
     @inline(__always) func prefetchBytes(_ slot: Int, columns: Int) {
-        for index in 0..<columns where (cells + index).pointee.kind.isBytes {
-            (cells + index).pointee.prefetchBytes(slot)
-        }
+        for index in 0..<columns { (cells + index).pointee.prefetchBytes(slot) }
     }
 
     /// Asks for the memory of a row's bytes that lie in dictionaries.
     @inline(__always) func prefetchEntries(_ slot: Int, columns: Int) {
-        for index in 0..<columns where (cells + index).pointee.codes != nil {
-            (cells + index).pointee.prefetchEntry(slot)
+        for index in 0..<columns { (cells + index).pointee.prefetchEntry(slot) }
+    }
+}
+
+/// What the memory of a view begins with.
+struct ViewHead {
+    let block: CachedBlock
+    let entity: Int
+}
+
+extension CellColumn: ViewedCells {
+    @inline(__always)
+    static func all(_ block: CachedBlock, _ columns: [Catalog.StoredColumn], version: UInt32)
+        throws(StoreError) -> UnsafePointer<CellColumn>
+    { try block.allCells(columns, version: version) }
+
+    static func one(_ block: CachedBlock, _ column: Catalog.StoredColumn, at place: Int)
+        throws(StoreError) -> CellColumn
+    { try block.cells(column, at: place).pointee }
+
+    static func numbers(_ block: CachedBlock) throws(StoreError) -> CellColumn {
+        try block.numberCells()
+    }
+}
+
+extension CellReader: ViewedCells {
+    @inline(__always)
+    static func all(_ block: CachedBlock, _ columns: [Catalog.StoredColumn], version: UInt32)
+        throws(StoreError) -> UnsafePointer<CellReader>
+    { try block.allReaders(columns, version: version) }
+
+    static func one(_ block: CachedBlock, _ column: Catalog.StoredColumn, at place: Int)
+        throws(StoreError) -> CellReader
+    { try block.reader(column, at: place) }
+
+    static func numbers(_ block: CachedBlock) throws(StoreError) -> CellReader {
+        try block.numberReader()
+    }
+
+    static var absent: CellReader { CellReader(allNil: .integer) }
+
+    @inline(__always) func prefetch(_ row: Int) {
+        if let nils = nilAddress(row) { cairn_prefetch(nils) }
+        cairn_prefetch(address(row))
+    }
+
+    @inline(__always) func prefetchBytes(_ row: Int) {
+        switch form {
+        case .cells, .symbols:
+            let bytes = dataAddress(row)
+            cairn_prefetch(bytes)
+            // Most texts end in the next line at the latest.
+            cairn_prefetch(bytes + 32)
+        case .dictionary: cairn_prefetch(entryAddress(row))
+        case .integers, .decimals, .bits, .fixed16: break
         }
+    }
+
+    @inline(__always) func prefetchEntry(_ row: Int) {
+        if form == .dictionary { cairn_prefetch(dataAddress(row)) }
     }
 }

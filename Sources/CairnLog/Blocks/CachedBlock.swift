@@ -32,8 +32,19 @@ package final class CachedBlock: @unchecked Sendable {
     private let cells: UnsafeMutablePointer<CellColumn>
     private let isDecoded: UnsafeMutablePointer<Atomic<Bool>>
     private let decoding = Mutex(())
-    /// The address of the newest list of the cells of all columns; 0 as long as no whole row was asked for.
-    private let lists = Atomic<UInt>(0)
+    /// By column of the head: its cells as they are read one by one, once `isAddressed` says so.
+    private let readers: UnsafeMutablePointer<CellReader>
+    private let isAddressed: UnsafeMutablePointer<Atomic<Bool>>
+    /// The cells of all columns of the block's entity.
+    private let cellLists = ColumnLists<CellColumn>()
+    let readerLists = ColumnLists<CellReader>()
+    private let damaged = Atomic<Bool>(false)
+    private let anyDecoded = Atomic<Bool>(false)
+    /// Tables of symbols that blocks share.
+    private let tables: SymbolTables?
+    private let sharedTables = Mutex<[SharedSymbols]>([])
+    private let leanCost: Int
+    private let charge: CacheCharge
     private let largeValues: LargeValueReader
     /// Columns that were made of what the block has, by what for.
     private let made = Mutex<[MadeColumn: MadeCells]>([:])
@@ -54,7 +65,7 @@ package final class CachedBlock: @unchecked Sendable {
     /// - Throws: `StoreError` with `.damaged` and the place.
     init(
         _ stored: StoredPayload, place: Place, largeValues: LargeValueReader,
-        base read: (Place) throws(StoreError) -> RawBytes
+        tables: SymbolTables? = nil, base read: (Place) throws(StoreError) -> RawBytes
     ) throws(StoreError) {
         payload = stored.payload
         if stored.isPatch {
@@ -88,30 +99,85 @@ package final class CachedBlock: @unchecked Sendable {
         }
         self.place = place
         self.largeValues = largeValues
+        self.tables = tables
         rows = head.rows
-        columns = .allocate(capacity: head.columns.count)
-        columns.initialize(repeating: nil, count: head.columns.count)
-        cells = .allocate(capacity: head.columns.count)
-        cells.initialize(repeating: .absent, count: head.columns.count)
-        isDecoded = .allocate(capacity: head.columns.count)
-        for index in head.columns.indices { (isDecoded + index).initialize(to: Atomic(false)) }
+        leanCost = Self.leanCost(payload, base, head)
+        charge = CacheCharge(leanCost)
+        (columns, cells, isDecoded, readers, isAddressed) = Self.allocate(head.columns.count)
+    }
+
+    /// The same block with none of its columns decoded.
+    init(beside other: CachedBlock) {
+        (payload, base, head, place) = (other.payload, other.base, other.head, other.place)
+        largeValues = other.largeValues
+        tables = other.tables
+        rows = head.rows
+        leanCost = other.leanCost
+        charge = CacheCharge(leanCost)
+        (columns, cells, isDecoded, readers, isAddressed) = Self.allocate(head.columns.count)
+    }
+
+    private static func allocate(_ count: Int) -> (
+        UnsafeMutablePointer<DecodedColumn?>, UnsafeMutablePointer<CellColumn>,
+        UnsafeMutablePointer<Atomic<Bool>>, UnsafeMutablePointer<CellReader>,
+        UnsafeMutablePointer<Atomic<Bool>>
+    ) {
+        let columns = UnsafeMutablePointer<DecodedColumn?>.allocate(capacity: count)
+        columns.initialize(repeating: nil, count: count)
+        let cells = UnsafeMutablePointer<CellColumn>.allocate(capacity: count)
+        cells.initialize(repeating: .absent, count: count)
+        let readers = UnsafeMutablePointer<CellReader>.allocate(capacity: count)
+        readers.initialize(repeating: .absent, count: count)
+        let isDecoded = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: count)
+        let isAddressed = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: count)
+        for index in 0..<count {
+            (isDecoded + index).initialize(to: Atomic(false))
+            (isAddressed + index).initialize(to: Atomic(false))
+        }
+        return (columns, cells, isDecoded, readers, isAddressed)
+    }
+
+    /// What a block takes without decoded columns.
+    private static func leanCost(_ payload: RawBytes, _ base: Base?, _ head: BlockHead) -> Int {
+        let perColumn =
+            MemoryLayout<ColumnEntry>.stride + MemoryLayout<CellColumn>.stride
+            + MemoryLayout<CellReader>.stride + 16
+        return payload.count + (base?.payload.count ?? 0) + head.columns.count * perColumn + 512
     }
 
     deinit {
-        var list = UnsafeMutableRawPointer(bitPattern: lists.load(ordering: .relaxed))
-        while let memory = list {
-            list = UnsafeMutableRawPointer(bitPattern: memory.load(as: ListHead.self).next)
-            memory.deallocate()
-        }
         columns.deinitialize(count: head.columns.count)
         columns.deallocate()
         cells.deallocate()
         isDecoded.deinitialize(count: head.columns.count)
         isDecoded.deallocate()
+        readers.deallocate()
+        isAddressed.deinitialize(count: head.columns.count)
+        isAddressed.deallocate()
     }
 
-    /// What the block takes in memory once its columns are decoded, about.
-    var cost: Int { payload.count + (base?.payload.count ?? 0) + head.rawLength + 256 }
+    /// Whether damage was found in it: what is stored may be read right another time.
+    var isDamaged: Bool { damaged.load(ordering: .relaxed) }
+
+    /// What the block takes in memory so far, about.
+    var cost: Int { charge.bytes }
+
+    /// What it will take once all columns are decoded, about.
+    var decodedCost: Int { leanCost + head.rawLength }
+
+    /// Whether some columns are decoded whose cells could be read by themselves.
+    var hasDecoded: Bool { anyDecoded.load(ordering: .relaxed) }
+
+    /// Whether any columns are decoded.
+    var hasColumns: Bool {
+        charge.bytes > leanCost + head.columns.count * MemoryLayout<CellReader>.stride
+    }
+
+    /// Its bytes are counted, and those of its columns as they are decoded.
+    func charge(to meter: CacheMeter) { charge.begin(meter) }
+
+    /// They are counted no more.
+    func discharge(from meter: CacheMeter) { charge.end(meter) }
 
     /// The block as it can be written once more; good as long as it is kept.
     var stored: StoredBlock {
@@ -229,12 +295,6 @@ package final class CachedBlock: @unchecked Sendable {
         }
     }
 
-    /// What lies before a list of cells: of which version of the catalog they are the columns, and the list before.
-    private struct ListHead {
-        let version: UInt
-        let next: UInt
-    }
-
     /// The cells of all columns of the block's entity, in its order, to read whole rows by; good as long as the block is
     /// kept.
     ///
@@ -243,11 +303,7 @@ package final class CachedBlock: @unchecked Sendable {
     func allCells(_ columns: [Catalog.StoredColumn], version: UInt32) throws(StoreError)
         -> UnsafePointer<CellColumn>
     {
-        if let list = UnsafeRawPointer(bitPattern: lists.load(ordering: .acquiring)),
-            list.load(as: ListHead.self).version == UInt(version)
-        {
-            return (list + MemoryLayout<ListHead>.size).assumingMemoryBound(to: CellColumn.self)
-        }
+        if let list = cellLists[version] { return list }
         return try gatherCells(columns, version: version)
     }
 
@@ -255,25 +311,9 @@ package final class CachedBlock: @unchecked Sendable {
     private func gatherCells(_ columns: [Catalog.StoredColumn], version: UInt32) throws(StoreError)
         -> UnsafePointer<CellColumn>
     {
-        for index in columns.indices { _ = try cells(columns[index], at: index) }
-        let head = MemoryLayout<ListHead>.size
-        let stride = MemoryLayout<CellColumn>.stride
-        let list = UnsafeMutableRawPointer.allocate(
-            byteCount: head + max(1, columns.count) * stride, alignment: 16)
-        for index in columns.indices {
-            list.storeBytes(
-                of: try cells(columns[index], at: index).pointee,
-                toByteOffset: head + index * stride, as: CellColumn.self)
+        try cellLists.add(version, count: columns.count) { index throws(StoreError) in
+            try cells(columns[index], at: index).pointee
         }
-        // Two that gather at once both add their lists: a few bytes more, until the block goes.
-        let address = UInt(bitPattern: list)
-        decoding.withLock { _ in
-            let before = lists.load(ordering: .relaxed)
-            UnsafeMutableRawPointer(bitPattern: address)?.storeBytes(
-                of: ListHead(version: UInt(version), next: before), as: ListHead.self)
-            lists.store(address, ordering: .releasing)
-        }
-        return UnsafePointer((list + head).assumingMemoryBound(to: CellColumn.self))
     }
 
     /// The object numbers in the same way.
@@ -305,7 +345,7 @@ package final class CachedBlock: @unchecked Sendable {
     }
 
     @inline(__always)
-    private func index(of propertyID: UInt32, near place: Int) -> Int? {
+    func index(of propertyID: UInt32, near place: Int) -> Int? {
         if place < head.columns.count, head.columns[place].propertyID == propertyID { return place }
         return index(of: propertyID)
     }
@@ -319,16 +359,67 @@ package final class CachedBlock: @unchecked Sendable {
         if !isDecoded[index].load(ordering: .acquiring) { try decode(index) }
     }
 
+    /// The slice of a column, and the place of the frame that it is in.
+    private func slice(_ entry: ColumnEntry) -> (UnsafeRawBufferPointer, Place) {
+        if entry.isBorrowed, let base {
+            return (
+                UnsafeRawBufferPointer(rebasing: base.payload.bytes[entry.range]), base.place
+            )
+        }
+        return (UnsafeRawBufferPointer(rebasing: payload.bytes[entry.range]), place)
+    }
+
+    /// The cells of a column of the head, to read some of them.
+    @inline(__always)
+    func reader(_ index: Int) throws(StoreError) -> CellReader {
+        if !isAddressed[index].load(ordering: .acquiring) { try address(index) }
+        return readers[index]
+    }
+
+    @inline(never)
+    private func address(_ index: Int) throws(StoreError) {
+        let entry = head.columns[index]
+        var cells: CellReader?
+        if !isDecoded[index].load(ordering: .acquiring) {
+            let (slice, holder) = slice(entry)
+            do {
+                cells = try CellReader(verifying: slice, entry, rows: rows).map(share)
+            } catch {
+                damaged.store(true, ordering: .relaxed)
+                throw StoreError(error, at: holder)
+            }
+        }
+        if cells == nil {
+            try load(index)
+            cells = columns[index].map { CellReader($0) }
+        }
+        guard let cells else { preconditionFailure("a column that was loaded") }
+        // In the list of all columns.
+        charge.grow(MemoryLayout<CellReader>.stride)
+        decoding.withLock { _ in
+            if isAddressed[index].load(ordering: .relaxed) { return }
+            readers[index] = cells
+            isAddressed[index].store(true, ordering: .releasing)
+        }
+    }
+
+    /// Cells of symbols with a table that other blocks have too, so that it is in the processor's cache for all of them.
+    private func share(_ cells: CellReader) -> CellReader {
+        guard cells.form == .symbols, let tables else { return cells }
+        let shared = tables.shared(cells.symbols)
+        sharedTables.withLock { $0.append(shared) }
+        return cells.with(entries: shared.entries)
+    }
+
     @inline(never)
     private func decode(_ index: Int) throws(StoreError) {
         let entry = head.columns[index]
-        var (bytes, holder) = (payload.bytes, place)
-        if entry.isBorrowed, let base { (bytes, holder) = (base.payload.bytes, base.place) }
+        let (slice, holder) = slice(entry)
         let column: DecodedColumn
         do {
-            column = try DecodedColumn.decode(
-                slice: UnsafeRawBufferPointer(rebasing: bytes[entry.range]), entry, rows: rows)
+            column = try DecodedColumn.decode(slice: slice, entry, rows: rows)
         } catch {
+            damaged.store(true, ordering: .relaxed)
             throw StoreError(error, at: holder)
         }
         decoding.withLock { _ in
@@ -337,6 +428,8 @@ package final class CachedBlock: @unchecked Sendable {
             columns[index] = column
             cells[index] = CellColumn(column)
             isDecoded[index].store(true, ordering: .releasing)
+            if entry.encoding.isAddressable { anyDecoded.store(true, ordering: .relaxed) }
+            charge.grow(column.byteCount)
         }
     }
 
@@ -395,7 +488,7 @@ package final class CachedBlock: @unchecked Sendable {
 
 extension ColumnBuffer.Kind {
     /// The kind in which a block has such a column.
-    fileprivate var stored: ColumnKind {
+    var stored: ColumnKind {
         switch self {
         case .integer: .integer
         case .double: .double

@@ -44,6 +44,27 @@ extension ColumnBuffer {
         }
     }
 
+    /// Takes the bytes of a stored cell that is not nil; of a large one the value itself.
+    @inline(__always)
+    mutating func setBytes(
+        row: Int, of cells: UnsafePointer<CellReader>, _ slot: Int, _ view: PointView
+    ) throws(StoreError) {
+        do throws(FormatError) {
+            let stored = try cells.pointee.stored(slot)
+            if cells.pointee.form == .symbols {
+                return try setBytes(upTo: CellReader.mostBytes(stored) + 8, row: row) {
+                    target throws(FormatError) in
+                    try cells.pointee.expand(stored, into: target)
+                }
+            }
+            if !cells.pointee.isExternal(slot) { return setBytes(stored, row: row) }
+        } catch {
+            throw StoreError(error, at: view.block.place)
+        }
+        let value = try view.block.largeBytes(cells.pointee, slot)
+        value.withUnsafeBytes { setBytes($0, row: row) }
+    }
+
     /// The hash of the key that a cell is, if it is hashed as it is; nil for nil.
     @inline(__always)
     func keyHash(_ row: Int, seed: UInt64) -> UInt64? {
@@ -54,6 +75,23 @@ extension ColumnBuffer {
     }
 
     /// Whether a cell that has a value has that of a stored one as a key, which no value with frames of its own is taken for.
+    @inline(__always)
+    func isKey(
+        _ row: Int, _ cells: UnsafePointer<CellReader>, _ slot: Int, _ view: PointView
+    ) throws(StoreError) -> Bool {
+        if cells.pointee.isNil(slot) { return false }
+        guard kind.isBytes else {
+            return UInt64(bitPattern: cells.pointee.integer(slot)) == word(row)
+        }
+        if cells.pointee.isExternal(slot) { return false }
+        do throws(FormatError) {
+            return try cells.pointee.hasBytes(slot, bytes(row: row))
+        } catch {
+            throw StoreError(error, at: view.block.place)
+        }
+    }
+
+    /// The same of a column that is decoded.
     @inline(__always)
     func isKey(_ row: Int, _ cells: UnsafePointer<CellColumn>, _ slot: Int) -> Bool {
         if cells.pointee.isNil(slot) { return false }

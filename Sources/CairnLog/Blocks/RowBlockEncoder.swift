@@ -59,14 +59,16 @@ struct RowBlockEncoder: ~Copyable {
         }
         if !entity.isInOrder { columns.sort { $0.propertyID < $1.propertyID } }
         var rawLength = 0
+        let isPacking = log.segment.header.flags.allowsPackedColumns
         let place = try log.append(.block) { writer throws(StoreError) in
             do throws(FormatError) {
                 rawLength = try rows.selection.withUnsafeBufferPointer {
                     selection throws(FormatError) in
                     try encoder.encode(
                         entity: entity.id, schemaVersion: schemaVersion, isMoved: isMoved,
-                        columns: columns, rows: selection.count, selection: selection.baseAddress,
-                        numbers: rows.numbers, versions: rows.versions, into: &writer)
+                        isPacking: isPacking, columns: columns, rows: selection.count,
+                        selection: selection.baseAddress, numbers: rows.numbers,
+                        versions: rows.versions, into: &writer)
                 }
             } catch {
                 throw Self.tooLarge(error)
@@ -134,8 +136,8 @@ struct RowBlockEncoder: ~Copyable {
     /// - Returns: what was made: a patch, if not too much changes.
     mutating func rewrite(
         _ block: CachedBlock, _ replaced: [Int], of batch: ColumnBatch,
-        entity: Catalog.StoredEntity, schemaVersion: UInt32, versions: UnsafePointer<UInt32>,
-        into writer: inout ByteWriter
+        entity: Catalog.StoredEntity, schemaVersion: UInt32, isPacking: Bool,
+        versions: UnsafePointer<UInt32>, into writer: inout ByteWriter
     ) throws(StoreError) -> RewrittenPayload {
         flags.gather(batch, replaced, rows: block.rows)
         columns.removeAll(keepingCapacity: true)
@@ -151,9 +153,10 @@ struct RowBlockEncoder: ~Copyable {
         if !entity.isInOrder { columns.sort { $0.propertyID < $1.propertyID } }
         do throws(FormatError) {
             return try encoder.rewrite(
-                block.stored, columns: columns, schemaVersion: schemaVersion, versions: versions,
-                into: &writer)
+                block.stored, columns: columns, schemaVersion: schemaVersion,
+                isPacking: isPacking, versions: versions, into: &writer)
         } catch {
+            if error.code == .badChecksum { throw StoreError(error, at: block.place) }
             throw Self.tooLarge(error)
         }
     }

@@ -11,14 +11,19 @@ struct RowReader {
     let identity: StoreIdentity
     let entity: Int
 
+    /// The cells of all columns of a block.
+    func cells(_ block: CachedBlock) throws(StoreError) -> UnsafeBufferPointer<CellReader> {
+        let columns = catalog.entities[entity].columns
+        return UnsafeBufferPointer(
+            start: try block.allReaders(columns, version: catalog.version), count: columns.count)
+    }
+
     /// Asks for the memory of a row, all of it at once.
     func prefetch(_ block: CachedBlock, _ row: Int) throws(StoreError) {
-        let columns = catalog.entities[entity].columns
-        let cells = try block.allCells(columns, version: catalog.version)
-        for index in 0..<columns.count { cells[index].prefetch(row) }
-        for index in 0..<columns.count {
-            if case .bytes = cells[index].kind { cells[index].prefetchBytes(row) }
-        }
+        let cells = try cells(block)
+        for cell in cells { cell.prefetch(row) }
+        for cell in cells { cell.prefetchBytes(row) }
+        for cell in cells { cell.prefetchEntry(row) }
     }
 
     /// The raw cells of a row.
@@ -26,11 +31,44 @@ struct RowReader {
         throws(StoreError) -> RowCells
     {
         let columns = catalog.entities[entity].columns
-        let cells = try block.allCells(columns, version: catalog.version)
+        let cells = try block.allReaders(columns, version: catalog.version)
         for index in 0..<columns.count {
             try Self.put(index, cells + index, block, row, &builder)
         }
         return builder.finish()
+    }
+
+    @inline(__always)
+    private static func put(
+        _ index: Int, _ column: UnsafePointer<CellReader>, _ block: CachedBlock, _ row: Int,
+        _ builder: inout RowCellsBuilder
+    ) throws(StoreError) {
+        let cells = column.pointee
+        if cells.isNil(row) { return }
+        switch cells.kind {
+        case .integer: builder.set(index, word: UInt64(bitPattern: cells.integer(row)))
+        case .double: builder.set(index, word: cells.double(row).bitPattern)
+        case .float: builder.set(index, word: UInt64(cells.float(row).bitPattern))
+        case .fixed16: builder.set(index, bytes: cells.fixed16(row))
+        case .bytes:
+            if cells.isExternal(row) {
+                let value = try block.largeBytes(cells, row)
+                return value.withUnsafeBytes { builder.set(index, bytes: $0) }
+            }
+            do throws(FormatError) {
+                let stored = try cells.stored(row)
+                if cells.form == .symbols {
+                    try builder.set(index, upTo: CellReader.mostBytes(stored) + 8) {
+                        target throws(FormatError) in
+                        try cells.expand(stored, into: target)
+                    }
+                } else {
+                    builder.set(index, bytes: stored)
+                }
+            } catch {
+                throw StoreError(error, at: block.place)
+            }
+        }
     }
 
     /// The raw cells of a row whose columns were looked up before.
@@ -71,9 +109,10 @@ struct RowReader {
         let orders = catalog.entities[entity].orders
         if orders.isEmpty { return [] }
         var keys: [Int64?] = []
-        for order in orders {
-            let cells = try block.column(order.column)
-            keys.append(cells.flatMap { $0.isNil(at: row) ? nil : $0.integer(at: row) })
+        let columns = catalog.entities[entity].columns.count
+        for (index, order) in orders.enumerated() {
+            let cells = try block.reader(order.column, at: columns + index)
+            keys.append(cells.isNil(row) ? nil : cells.integer(row))
         }
         return keys
     }

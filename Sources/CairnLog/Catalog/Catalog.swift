@@ -262,10 +262,11 @@ package final class Catalog: Sendable {
     }
 
     /// What a segment that is added says of the features that are used. Bits that may be ignored are kept.      F-206
-    func flags(beside others: FeatureFlags) -> FeatureFlags {
+    func flags(beside others: FeatureFlags, _ sizes: StoreSizes) -> FeatureFlags {
         var flags = others
         flags.readOnlyCompatible &= ~FeatureFlags.constraintRules.readOnlyCompatible
         if isMigrated { flags = flags.union(.migrated) }
+        if sizes.packsColumns { flags = flags.union(.packedColumns) }
         return hasKeyRules ? flags.union(.constraintRules) : flags
     }
 

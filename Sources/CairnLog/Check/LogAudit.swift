@@ -340,10 +340,10 @@ struct LogAudit {
             } catch {
                 throw FormatError(.malformed, "F-702", "the model in the schema frame is invalid")
             }
-        case .block: take(try BlockHead(decoding: payload), frame, segment)
+        case .block: try take(BlockHead(decoding: payload), frame, segment)
         case .patch:
             let patch = try PatchHead(decoding: payload)
-            take(patch.own, of: patch.base, frame, segment)
+            try take(patch.own, of: patch.base, frame, segment)
         case .deaths:
             _ = try DeathsPayload(decoding: payload)
             deathFrames.append(
@@ -381,9 +381,13 @@ struct LogAudit {
     private mutating func take(
         _ head: BlockHead, of base: Place = .none, _ frame: FrameWalk.Frame,
         _ segment: SurveyedSegment
-    ) {
+    ) throws(FormatError) {
         guard let place = Place(exactSegment: segment.number, byteOffset: frame.offset) else {
             return
+        }
+        guard !head.isPacked || segment.header?.flags.allowsPackedColumns ?? true else {
+            throw FormatError(
+                .malformed, "F-570", "a packed block in a segment that is not marked to have any")
         }
         let isSide = segment.role == .side
         if !isSide { open.blocks.append(blocks.count) }

@@ -105,12 +105,12 @@ package struct CommitBuilder: ~Copyable {
             block = try reader.unwrittenBlock(place, in: state)
         }
         // They are beside what the cache has, so that half of its room is enough for them. One stays in any case.
-        if youngBytes + block.cost > reader.cache.budget / 2 {
+        if youngBytes + block.decodedCost > reader.cache.budget / 2 {
             youngBlocks.removeAll(keepingCapacity: true)
             youngBytes = 0
         }
         youngBlocks[place] = block
-        youngBytes += block.cost
+        youngBytes += block.decodedCost
         return block
     }
 

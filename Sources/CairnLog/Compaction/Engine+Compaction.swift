@@ -212,6 +212,7 @@ extension Engine {
                 let victims = uses.filter {
                     ($0.gain >= Self.askedDeadSegment
                         && $0.deadBytes >= sizes.askedCompactionFloor)
+                        || isToBePacked($0)
                         || (small.count > 1 && $0.bytes < sizes.segmentBytes / 8)
                 }
                 guard let choice = CompactionChoice(victims, sizes),
@@ -269,13 +270,23 @@ extension Engine {
         return uses.filter { $0.segment.number != current }
     }
 
-    /// Closes the newest segment if enough of it is dead.
+    /// Whether a segment is of before there were packed columns, and has enough that could be.
+    private func isToBePacked(_ use: SegmentUse) -> Bool {
+        sizes.packsColumns && !use.segment.header.flags.allowsPackedColumns
+            && use.liveBytes >= sizes.askedCompactionFloor
+    }
+
+    /// Closes the newest segment if enough of it is dead, or if there is something to be packed behind it.
     private func rollIfWorthIt() throws(StoreError) {
         let pin = registry.pin()
         let current = pin.state.segments.current.number
-        let use = try SegmentUse.measure(pin.state, self).first { $0.segment.number == current }
-        guard let use, use.deadBytes >= sizes.askedCompactionFloor,
-            use.gain >= Self.askedDeadSegment
+        let uses = try SegmentUse.measure(pin.state, self)
+        // What is moved is packed where the newest segment says so.
+        let isPacking = pin.state.segments.current.header.flags.allowsPackedColumns
+        let use = uses.first { $0.segment.number == current }
+        guard let use,
+            !isPacking && uses.contains(where: isToBePacked)
+                || use.deadBytes >= sizes.askedCompactionFloor && use.gain >= Self.askedDeadSegment
         else { return }
         try rollSegment()
         // The state that is published names the new segment with its first commit only.

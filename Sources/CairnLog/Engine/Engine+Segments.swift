@@ -107,7 +107,7 @@ extension Engine {
                 durable: queue.durable,
                 counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version,
                 flags: catalog.flags(
-                    beside: turn.segments.current.header.flags.union(flags)))
+                    beside: turn.segments.current.header.flags.union(flags), sizes))
         } catch {
             // As with every failed sync: that a later one succeeds would prove nothing.
             if error.operation == .synchronize || error.operation == .syncDirectory {

@@ -47,6 +47,8 @@ package struct StoreSizes: Sendable {
     /// Whether stores are made, or made anew when they are opened, with places for the order of ordered relationships.
     /// Those of earlier times have none.
     package var keepsOrder = true
+    /// Whether segments that are begun say that columns may be packed. Those of earlier times do not.
+    package var packsColumns = true
     /// How many bits are left of the hash of every key of a state that is made without a checkpoint, so that keys that share one
     /// are common, and values of groups and lists that do; 32 = all that are stored. A checkpoint keeps it.
     package var hashBits = 32

@@ -112,19 +112,14 @@ extension KeyBuffer {
         }
         clear()
         for (place, column) in form.columns.enumerated() {
-            let cells = try block.column(entity.columns[column])
-            guard let cells, !cells.isNil(at: row) else {
+            let cells = try block.reader(entity.columns[column], at: column)
+            if cells.isNil(row) {
                 guard rule.rule.nilsAreEqual else { return false }
                 appendNil()
                 continue
             }
             if rule.folds[place] {
-                if cells.isExternal(at: row) {
-                    let value = try block.large(cells.bytes(at: row))
-                    value.withUnsafeBytes { append(folding: $0, rule) }
-                } else {
-                    append(folding: cells.bytes(at: row), rule)
-                }
+                append(folding: try block.text(cells, row), rule)
             } else {
                 guard try append(cells, row: row, block, compound: true) else { return false }
             }

@@ -176,28 +176,54 @@ extension KeyBuffer {
         clear()
         let compound = columns.count > 1
         for column in columns {
-            guard let cells = try block.column(entity.columns[column]), !cells.isNil(at: row) else {
-                return false
-            }
+            let cells = try block.reader(entity.columns[column], at: column)
+            if cells.isNil(row) { return false }
             guard try append(cells, row: row, block, compound: compound) else { return false }
         }
         return true
     }
 
+    /// Adds a stored cell that is not nil; false for NaN, which no key has.
     @inline(__always)
     mutating func append(
-        _ cells: DecodedColumn, row: Int, _ block: CachedBlock, compound: Bool
+        _ cells: CellReader, row: Int, _ block: CachedBlock, compound: Bool
     ) throws(StoreError) -> Bool {
         let word: UInt64?
         switch cells.kind {
-        case .integer: word = UInt64(bitPattern: cells.integer(at: row))
-        case .double: word = keyBits(cells.double(at: row))
-        case .float: word = keyBits(cells.float(at: row))
-        case .bytes, .fixed16:
-            guard cells.isExternal(at: row) else { return part(cells.cell(row), compound) }
-            let value = try block.large(cells.bytes(at: row))
-            return value.withUnsafeBytes { part($0, compound) }
+        case .integer: word = UInt64(bitPattern: cells.integer(row))
+        case .double: word = keyBits(cells.double(row))
+        case .float: word = keyBits(cells.float(row))
+        case .fixed16: return part(cells.fixed16(row), compound)
+        case .bytes:
+            if cells.isExternal(row) {
+                let value = try block.largeBytes(cells, row)
+                return value.withUnsafeBytes { part($0, compound) }
+            }
+            do throws(FormatError) {
+                let stored = try cells.stored(row)
+                if cells.form != .symbols { return part(stored, compound) }
+                try append(expanding: stored, by: cells, compound)
+            } catch {
+                throw StoreError(error, at: block.place)
+            }
+            return true
         }
         return part(word, compound)
+    }
+
+    private mutating func append(
+        expanding codes: UnsafeRawBufferPointer, by cells: CellReader, _ compound: Bool
+    ) throws(FormatError) {
+        // The length is known behind the bytes.
+        let start = count
+        if compound { append(length: 0) }
+        let most = CellReader.mostBytes(codes) + 8
+        if capacity &- count < most { grow(most) }
+        let length = try cells.expand(codes, into: base + count)
+        count &+= length
+        if compound {
+            (base + start).storeBytes(
+                of: UInt32(truncatingIfNeeded: length).littleEndian, as: UInt32.self)
+        }
     }
 }

@@ -60,6 +60,15 @@ package final class StoreReader: Sendable {
         return try block(entry, in: pinned.state)
     }
 
+    /// The same for a scan, which leaves the cache as it is if it has no room.
+    func scannedBlock(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock
+    {
+        try checked(
+            try cache.block(entry.place, isScan: true) { () throws(StoreError) in
+                try read(entry.place, in: state)
+            }, entry)
+    }
+
     /// The same for a block that nobody will ask for again.
     package func passingBlock(_ entry: BlockEntry, in state: EngineState) throws(StoreError)
         -> CachedBlock
@@ -121,9 +130,9 @@ package final class StoreReader: Sendable {
     private func read(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
         let stored = try segment(of: place, in: state).rows(
             at: UInt64(place.byteOffset), storeTag: storeID.tag)
-        return try CachedBlock(stored, place: place, largeValues: largeValues) {
-            base throws(StoreError) in try basePayload(base, in: state)
-        }
+        return try CachedBlock(
+            stored, place: place, largeValues: largeValues, tables: cache.tables
+        ) { base throws(StoreError) in try basePayload(base, in: state) }
     }
 
     // MARK: States

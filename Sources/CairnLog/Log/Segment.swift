@@ -123,9 +123,12 @@ package final class Segment: Sendable {
     }
 
     /// A frame's header and payload.
-    package func frame(at offset: UInt64, storeTag: UInt32) throws(StoreError) -> (
-        FrameHeader, RawBytes
-    ) {
+    ///
+    /// - Parameter verifies: whether the payload's checksum is looked at, which is not needed where all its parts have their
+    ///   own.
+    package func frame(at offset: UInt64, storeTag: UInt32, verifies: Bool = true)
+        throws(StoreError) -> (FrameHeader, RawBytes)
+    {
         let head = RawBytes(count: FrameHeader.size)
         try read(head.mutable, at: offset, ofFrameAt: offset)
         do {
@@ -143,8 +146,8 @@ package final class Segment: Sendable {
                     at: offset + UInt64(FrameHeader.size), count: UInt64(padded.count))
             }
             try read(padded.mutable, at: offset + UInt64(FrameHeader.size), ofFrameAt: offset)
-            let payload = try header.payload(of: padded.bytes)
-            padded.trim(to: payload.count)
+            if verifies { _ = try header.payload(of: padded.bytes) }
+            padded.trim(to: Int(header.payloadLength))
             return (header, padded)
         } catch let error as FormatError {
             throw .damaged("\(error.what) (\(error.rule))", segment: number, offset: offset)

@@ -64,7 +64,7 @@ struct StoreCreator {
                 number: (end?.segment ?? 0) + 1, after: end, live: live, storeID: storeID,
                 time: options.clock.now(),
                 commit: 0, durable: end?.lsn ?? 0, counters: [], schema: .none, schemaVersion: 0,
-                flags: catalog.flags(beside: FeatureFlags()))
+                flags: catalog.flags(beside: FeatureFlags(), options.sizes))
             var log = LogWriter(
                 segment: made.segment, end: made.end, storeTag: storeID.tag, commit: 1,
                 mark: made.end.lsn, limit: options.sizes.writeBufferBytes)

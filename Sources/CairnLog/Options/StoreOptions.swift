@@ -72,7 +72,9 @@ public struct LogStoreOptions: Sendable {
     public var snapshotLimit: UInt64 = 4 << 30
     /// Seconds to wait for another process that writes, before `.storeInUse` is thrown.
     public var timeout = 0.25
-    /// Bytes that decoded and read blocks may take; nil = a sixteenth of the memory, at most 256 MiB.
+    /// Bytes that blocks may take in memory: as they are stored, for whoever reads single objects, and the columns of them that
+    /// scans have decoded, as long as there is room. A scan of more than that leaves what is there. nil = a sixteenth of the
+    /// memory, at most 256 MiB.
     public var cacheBytes: Int?
     /// Threads that one fetch may use to scan, with the one that fetches; nil = one for each core that the process may use,
     /// at most four. Others are used where a condition is asked of 48 blocks or more, which are some fifty thousand rows, and

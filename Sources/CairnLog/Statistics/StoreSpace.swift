@@ -25,6 +25,22 @@ public struct StoreSpace: Sendable {
         public fileprivate(set) var liveBytes: UInt64 = 0
         /// Bytes of large values that lie outside of blocks, of rows that live.
         public fileprivate(set) var largeValueBytes: UInt64 = 0
+        /// How the columns are encoded (chapter 50 of the format), by name with the bytes of each, the most first: `symbols`, or
+        /// `lengths, lz4`.
+        public fileprivate(set) var encodings: [(name: String, bytes: UInt64)] = []
+
+        /// Counts a column.
+        fileprivate mutating func add(_ encoding: String, _ bytes: UInt64) {
+            if let index = encodings.firstIndex(where: { $0.name == encoding }) {
+                encodings[index].bytes += bytes
+            } else {
+                encodings.append((encoding, bytes))
+            }
+        }
+
+        fileprivate mutating func sortEncodings() {
+            encodings.sort { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
+        }
     }
 
     /// An entity's part.
@@ -138,6 +154,7 @@ extension StoreSpace.Entity {
                 let stored = UInt64(column.storedLength)
                 properties[position].bytes += stored
                 properties[position].liveBytes += entry.living(stored)
+                properties[position].add(column.encodingName, stored)
                 guard column.flags.contains(.externals) else { continue }
                 try block.forEachReference(entry, column) { _, reference in
                     properties[position].largeValueBytes &+= ValuePayload.storedLength(
@@ -145,6 +162,31 @@ extension StoreSpace.Entity {
                 }
             }
         }
+        for position in properties.indices { properties[position].sortEncodings() }
+    }
+}
+
+extension ColumnEntry {
+    /// How the column is encoded, in the words of the format.
+    fileprivate var encodingName: String {
+        let name =
+            switch encoding {
+            case .narrow: "narrow"
+            case .sequence: "sequence"
+            case .planes: "planes"
+            case .scaled: "scaled"
+            case .constant: "constant"
+            case .lengths: "lengths"
+            case .dictionary: "dictionary"
+            case .plain: "plain"
+            case .packed: "packed"
+            case .packedDecimals: "packed decimals"
+            case .packedBits: "packed bits"
+            case .texts: "texts"
+            case .symbols: "symbols"
+            case .packedDictionary: "packed dictionary"
+            }
+        return flags.contains(.lz4) ? "\(name), lz4" : name
     }
 }
 

@@ -216,6 +216,21 @@ public struct ColumnBuffer {
         setNil(row: row)
     }
 
+    /// Sets a cell of a column of bytes to what a closure writes, and says the length of.
+    ///
+    /// - Parameter most: how much room there has to be for it.
+    @inlinable @inline(__always) package mutating func setBytes<E: Error>(
+        upTo most: Int, row: Int, _ write: (UnsafeMutableRawPointer) throws(E) -> Int
+    ) throws(E) {
+        if capacity &- used < most, !grow(most, row: row) { return }
+        let count = try write(UnsafeMutableRawPointer(data + used))
+        values.storeBytes(
+            of: UInt32(truncatingIfNeeded: used), toByteOffset: row &* 4, as: UInt32.self)
+        lengths[row] = UInt32(truncatingIfNeeded: count)
+        states[row] = 1
+        used &+= count
+    }
+
     /// Makes room for so many bytes more; false if the column would become too large, which is noted.
     @usableFromInline mutating func grow(_ count: Int, row: Int) -> Bool {
         guard count <= Int(UInt32.max) - used else {

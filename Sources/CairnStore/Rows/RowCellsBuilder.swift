@@ -66,13 +66,32 @@ package struct RowCellsBuilder: ~Copyable {
             (room + count).copyMemory(from: base, byteCount: cell.count)
             count += cell.count
         }
+        noteTail(column, from: offset)
+    }
+
+    /// Sets a cell of a variable kind to what a closure writes, and says the length of.
+    ///
+    /// - Parameter most: how much room there has to be for it.
+    @inline(__always)
+    package mutating func set<E: Error>(
+        _ column: Int, upTo most: Int, _ write: (UnsafeMutableRawPointer) throws(E) -> Int
+    ) throws(E) {
+        let offset = count
+        precondition(offset + most <= Int(UInt32.max), "the values of a row exceed 4 GiB")
+        if capacity - count < most { grow(most) }
+        count += try write(room + count)
+        noteTail(column, from: offset)
+    }
+
+    /// The bytes behind an offset are those of a column.
+    private mutating func noteTail(_ column: Int, from offset: Int) {
         if column <= last { isOrdered = false }
         last = column
         let mark = memory + (column >> 3)
         mark.storeBytes(
             of: mark.load(as: UInt8.self) | 1 << UInt8(truncatingIfNeeded: column & 7),
             as: UInt8.self)
-        set(column, word: UInt64(offset) << 32 | UInt64(cell.count))
+        set(column, word: UInt64(offset) << 32 | UInt64(count - offset))
     }
 
     private mutating func grow(_ more: Int) {

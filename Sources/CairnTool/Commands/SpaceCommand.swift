@@ -53,24 +53,32 @@ struct SpaceCommand: ParsableCommand {
 
     private static func entities(_ space: StoreSpace) -> TextTable {
         var table = TextTable(
-            ["entity", "property", "objects", "bytes", "live", "dead", "large"],
-            alignments: [.left, .left, .right, .right, .right, .right, .right])
+            ["entity", "property", "objects", "bytes", "live", "dead", "large", "encoding"],
+            alignments: [.left, .left, .right, .right, .right, .right, .right, .left])
         for entity in space.entities where entity.blocks > 0 {
             table.add(
                 [
                     entity.isHidden ? "\(entity.name) (pairs)" : entity.name, "",
                     PlainText.number(entity.objects),
-                ] + cells(entity.bytes, entity.liveBytes, entity.largeValueBytes))
+                ] + cells(entity.bytes, entity.liveBytes, entity.largeValueBytes) + [""])
             for property in entity.properties {
                 table.add(
                     ["", property.name, ""]
-                        + cells(property.bytes, property.liveBytes, property.largeValueBytes))
+                        + cells(property.bytes, property.liveBytes, property.largeValueBytes)
+                        + [encoding(of: property)])
             }
             table.add(
                 ["", "(heads, numbers)", ""]
-                    + cells(entity.otherBytes, entity.otherLiveBytes, 0))
+                    + cells(entity.otherBytes, entity.otherLiveBytes, 0) + [""])
         }
         return table
+    }
+
+    /// The encoding that most of a property's bytes are in, and that there are others.
+    private static func encoding(of property: StoreSpace.Property) -> String {
+        guard let first = property.encodings.first else { return "" }
+        let others = property.encodings.count - 1
+        return others == 0 ? first.name : "\(first.name) and \(PlainText.count(others, "other"))"
     }
 
     private static func cells(_ bytes: UInt64, _ live: UInt64, _ large: UInt64) -> [String] {
@@ -150,6 +158,10 @@ struct SpaceCommand: ParsableCommand {
                         "name": .string($0.name), "bytes": .count($0.bytes),
                         "liveBytes": .count($0.liveBytes),
                         "largeValueBytes": .count($0.largeValueBytes),
+                        "encodings": .array(
+                            $0.encodings.map {
+                                .object(["name": .string($0.name), "bytes": .count($0.bytes)])
+                            }),
                     ])
                 }),
         ])

@@ -6,12 +6,13 @@ import Testing
 struct BlockRoundTripTests {
     @Test(
         "Random columns of every kind come back bit by bit",
-        arguments: [1, 2, 31, 32, 33, 200, 1024])
-    func randomColumns(rows: Int) throws {
+        arguments: [1, 2, 31, 32, 33, 63, 64, 65, 200, 1024], [false, true])
+    func randomColumns(rows: Int, isPacking: Bool) throws {
         var random = RandomSource()
         for _ in 0..<(rows > 100 ? 15 : 60) {
             var block = TestBlock(random.columns(rows: rows), rows: rows)
             block.isMoved = random.oneIn(2)
+            block.isPacking = isPacking
             if random.oneIn(2) {
                 block.numbers = (0..<rows).map { _ in
                     UInt32.random(in: 1...FormatLimits.maximumNumber, using: &random)

@@ -6,6 +6,8 @@ struct TestBlock: Equatable {
     var entity: UInt32 = 5
     var schemaVersion: UInt32 = 2
     var isMoved = false
+    /// How it is written, which is not seen when it is read.
+    var isPacking = false
     var columns: [TestColumn]
     var numbers: [UInt32]
     var versions: [UInt32]
@@ -23,7 +25,7 @@ struct TestBlock: Equatable {
         var writer = ByteWriter()
         try encoder.encode(
             entity: entity, schemaVersion: schemaVersion, isMoved: isMoved,
-            columns: columns.map { memory.plain($0) }, rows: numbers.count,
+            isPacking: isPacking, columns: columns.map { memory.plain($0) }, rows: numbers.count,
             numbers: memory.copy(numbers), versions: memory.copy(versions), into: &writer)
         withExtendedLifetime(memory) {}
         return Array(writer.bytes)
@@ -39,6 +41,12 @@ struct TestBlock: Equatable {
         columns = try shape.map { column in
             let decoded = try DecodedColumn.decode(
                 column.propertyID, kind: column.kind, of: head, in: payload)
+            if let entry = head.column(column.propertyID),
+                try CellReader(of: entry, in: payload, rows: head.rows, decoded).cells(head.rows)
+                    != decoded.cells
+            {
+                throw FormatError(.malformed, "F-503", "cells that are others when read alone")
+            }
             return TestColumn(
                 kind: column.kind, propertyID: column.propertyID, cells: decoded.cells)
         }
@@ -54,6 +62,48 @@ struct TestBlock: Equatable {
 
     /// The block after encoding and decoding.
     func roundTrip() throws -> TestBlock {
-        try encode().withUnsafeBytes { try TestBlock(decoding: $0, shape: columns) }
+        var block = try encode().withUnsafeBytes { try TestBlock(decoding: $0, shape: columns) }
+        block.isPacking = isPacking
+        return block
+    }
+}
+
+extension CellReader {
+    /// The cells of a column: from its slice if they can be read there, else from the column.
+    init(
+        of entry: ColumnEntry, in payload: UnsafeRawBufferPointer, rows: Int,
+        _ decoded: DecodedColumn
+    ) throws {
+        self =
+            try CellReader(
+                verifying: UnsafeRawBufferPointer(rebasing: payload[entry.range]), entry,
+                rows: rows) ?? CellReader(decoded)
+    }
+
+    /// All cells, each read by itself, the last one first.
+    func cells(_ count: Int) throws -> [TestCell?] {
+        try (0..<count).reversed().map { row in
+            if isNil(row) { return TestCell?.none }
+            switch kind {
+            case .integer: return .integer(integer(row))
+            case .double: return .double(double(row).bitPattern)
+            case .float: return .float(float(row).bitPattern)
+            case .fixed16: return .fixed16(Array(fixed16(row)))
+            case .bytes:
+                let stored = try stored(row)
+                guard form == .symbols else {
+                    return isExternal(row) ? .reference(Array(stored)) : .bytes(Array(stored))
+                }
+                let bytes = try [UInt8](
+                    unsafeUninitializedCapacity: CellReader.mostBytes(stored) + 8
+                ) { room, count in
+                    count = try room.baseAddress.map { try expand(stored, into: $0) } ?? 0
+                }
+                guard try symbols.length(stored) == bytes.count else {
+                    throw FormatError(.malformed, "F-569", "a length that is another one")
+                }
+                return .bytes(bytes)
+            }
+        }.reversed()
     }
 }

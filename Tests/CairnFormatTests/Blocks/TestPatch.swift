@@ -14,7 +14,7 @@ struct TestPatch {
     /// Writes a block once more with other values in some columns; behind an earlier patch, if there is one.
     init(
         of base: [UInt8], behind earlier: [UInt8]? = nil, _ columns: [TestColumn],
-        schemaVersion: UInt32 = 2, versions: [UInt32]
+        schemaVersion: UInt32 = 2, isPacking: Bool = false, versions: [UInt32]
     ) throws {
         let memory = PlainMemory()
         var encoder = BlockEncoder()
@@ -32,7 +32,8 @@ struct TestPatch {
                         basePayload: base, base: Self.place)
                 return try encoder.rewrite(
                     stored, columns: columns.map { memory.plain($0) },
-                    schemaVersion: schemaVersion, versions: memory.copy(versions), into: &writer)
+                    schemaVersion: schemaVersion, isPacking: isPacking,
+                    versions: memory.copy(versions), into: &writer)
             }
         }
         withExtendedLifetime(memory) {}

@@ -16,6 +16,7 @@ enum PatchedSample {
     static func options(on disk: any FileSystem) -> LogStoreOptions {
         var options = SampleStore.options(on: disk)
         options.sizes.rowsPerBlock = 20
+        options.sizes.packsColumns = false
         options.sizes.largeValueBytes = 200
         options.sizes.askedCompactionFloor = 1
         options.sizes.compactionBlocks = 2

@@ -34,6 +34,7 @@ struct StoreStatusTests {
                     && (segment.kind == .main || golden.name.hasPrefix("compact")
                         || [
                             "copying", "metadata", "history", "redirected", "past", "patched",
+                            "packed",
                         ].contains(golden.name))
             })
         #expect(
@@ -119,6 +120,7 @@ struct StoreStatusTests {
         let inside = [
             "everything", "compressed", "compacted", "copying", "ordered", "metadata",
             "constraints", "history", "redirected", "past", "migrated", "mapped", "patched",
+            "packed",
         ]
         if !inside.contains(golden.name) {
             #expect(!status.damage.isEmpty)

@@ -29,7 +29,7 @@ struct YoungBlocksTests {
                         kept: nil)
                     try builder.write([row], entity: 0)
                     let handle = builder.state.directories[0][number].handle
-                    let cost = try builder.block(handle).cost
+                    let cost = try builder.block(handle).decodedCost
                     let young = builder.youngBytes
                     sum += cost
                     #expect(young <= max(budget / 2, cost) && young >= cost)

@@ -109,7 +109,7 @@ struct MissingPartTests {
         let name = "0000000001.segment"
         for (offset, rule) in [(8, "F-205"), (80, "F-208")] {
             var image = history.closed
-            image.files[name]![offset] ^= 2
+            image.files[name]![offset] ^= 4
             image.sealHeader(name)
             let error = #expect(throws: StoreError.self) { try image.content() }
             #expect(error?.code == .openFailed)

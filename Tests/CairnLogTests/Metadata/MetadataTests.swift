@@ -278,8 +278,9 @@ struct MetadataTests {
         let store = try Self.open(disk)
         try CompactionTests.fill(store)
         #expect(
-            store.engine.registry.read { $0.segments.all.allSatisfy { $0.header.flags == .init() } }
-        )
+            store.engine.registry.read {
+                $0.segments.all.allSatisfy { $0.header.flags == .packedColumns }
+            })
         try store.setMetadata(["a": .integer(1)])
         try store.writeMetadata()
         let place = try #require(store.engine.registry.read { $0.catalog.metadata?.place })

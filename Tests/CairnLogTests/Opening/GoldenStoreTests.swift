@@ -106,6 +106,29 @@ struct GoldenStoreTests {
         #expect(metadata.place.segment != stored.segments.count)
     }
 
+    @Test(
+        "The packed store has columns in each of the encodings whose cells are read by themselves")
+    func packedColumns() throws {
+        let image = try DiskImage(of: POSIXFileSystem(), path("packed.cairn"))
+        var found: Set<ColumnEncoding> = []
+        for name in image.segments {
+            for entry in FrameMap(image.files[name]!).frames {
+                let payload = Array(image.files[name]![entry.range].dropFirst(FrameHeader.size))
+                    .prefix(Int(entry.header.payloadLength))
+                let columns = try payload.withUnsafeBytes { payload -> [ColumnEntry] in
+                    switch entry.header.kind {
+                    case .block: try BlockHead(decoding: payload).columns
+                    case .patch: try PatchHead(decoding: payload).own.columns
+                    default: []
+                    }
+                }
+                found.formUnion(columns.map(\.encoding))
+            }
+        }
+        let missing = ColumnEncoding.allCases.filter { $0.isAddressable && !found.contains($0) }
+        #expect(missing.isEmpty)
+    }
+
     @Test("The redirects are what the file beside them says, in the words of the reader in Format")
     func redirects() throws {
         let stored = try DiskImage(of: POSIXFileSystem(), path("redirected.cairn"))

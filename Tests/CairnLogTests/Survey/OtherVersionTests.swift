@@ -24,7 +24,7 @@ struct OtherVersionTests {
 
     @Test(
         "F-205, F-208: nothing reads them, checks them or salvages them as if they were damaged",
-        arguments: [(8, UInt8(0)), (8, 2), (80, 2)])
+        arguments: [(8, UInt8(0)), (8, 2), (80, 4)])
     func refused(offset: Int, value: UInt8) throws {
         let disk = try disk { $0[offset] = value }
         let before = try DiskImage(of: disk)

@@ -142,7 +142,7 @@ extension FetchRunner {
         _ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch, isPassing: Bool = false
     ) throws(StoreError) -> CachedBlock {
         try checkCancelled()
-        let cached = try untracedBlock(block.entry, isPassing: isPassing)
+        let cached = try untracedBlock(block.entry, isPassing: isPassing, isScan: true)
         let stored = catalog.entities[block.entity]
         // What is not published may be given up, and something else be written where it was.
         if block.look == .andNote, isPublished {

@@ -230,10 +230,12 @@ struct FetchRunner {
 
     /// A block that a trace is told of elsewhere, or that helpers ask for.
     ///
-    /// - Parameter isPassing: whether nobody will ask for it again.
-    func untracedBlock(_ entry: BlockEntry, isPassing: Bool = false) throws(StoreError)
-        -> CachedBlock
-    {
+    /// - Parameters:
+    ///   - isPassing: whether nobody will ask for it again.
+    ///   - isScan: whether all blocks are asked for.
+    func untracedBlock(
+        _ entry: BlockEntry, isPassing: Bool = false, isScan: Bool = false
+    ) throws(StoreError) -> CachedBlock {
         if writtenLSN != .max {
             let segment = state.segments.current
             if segment.number == entry.segment,
@@ -242,6 +244,7 @@ struct FetchRunner {
                 return try reader.unwrittenBlock(entry.place, in: state)
             }
         }
+        if isScan, !isPassing { return try reader.scannedBlock(entry, in: state) }
         return isPassing
             ? try reader.passingBlock(entry, in: state) : try reader.block(entry, in: state)
     }

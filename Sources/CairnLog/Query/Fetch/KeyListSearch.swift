@@ -34,7 +34,7 @@ struct KeyListSearch: ~Copyable {
     private let values: [Value]
     /// By entity: whether its objects are among those that are asked for.
     private let isWanted: [Bool]
-    private var views: BlockViews
+    private var views: PointViews
     private var candidates: [Candidate] = []
 
     /// So many keys are looked up together.
@@ -47,7 +47,7 @@ struct KeyListSearch: ~Copyable {
         var isWanted = runner.catalog.entities.map { _ in false }
         for entity in runner.family { isWanted[entity] = true }
         self.isWanted = isWanted
-        views = BlockViews(columns: [index.column])
+        views = PointViews(columns: [index.column])
     }
 
     /// The objects, by number.
@@ -142,6 +142,10 @@ struct KeyListSearch: ~Copyable {
             try view(cell.handle).prefetchBytes(cell.slot, columns: 1)
         }
         for place in range {
+            let cell = candidates[place].cell
+            try view(cell.handle).prefetchEntries(cell.slot, columns: 1)
+        }
+        for place in range {
             let candidate = candidates[place]
             let view = try view(candidate.cell.handle)
             let value = values[Int(candidate.key)]
@@ -158,23 +162,18 @@ struct KeyListSearch: ~Copyable {
     }
 
     @inline(__always)
-    private func hasKey(_ view: BlockView, _ slot: Int, _ value: Value) throws(StoreError) -> Bool {
+    private func hasKey(_ view: PointView, _ slot: Int, _ value: Value) throws(StoreError) -> Bool {
         let cells = view.cells
         if cells.pointee.isNil(slot) { return false }
         switch value {
         case .integer(let number): return cells.pointee.integer(slot) == number
         case .string(var text):
-            if cells.pointee.isExternal(slot) {
-                let stored = try view.block.large(cells.pointee.bytes(slot))
-                return text.withUTF8 { text in
-                    stored.withUnsafeBytes { $0.elementsEqual(UnsafeRawBufferPointer(text)) }
+            let has = text.withUTF8 { text in
+                Result { () throws(StoreError) in
+                    try view.block.hasBytes(cells.pointee, slot, UnsafeRawBufferPointer(text))
                 }
             }
-            let stored = cells.pointee.bytes(slot)
-            return text.withUTF8 { text in
-                stored.count == text.count
-                    && compareCells(stored, UnsafeRawBufferPointer(text)) == 0
-            }
+            return try has.get()
         default: return false
         }
     }
@@ -196,13 +195,13 @@ struct KeyListSearch: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func view(_ handle: BlockHandle) throws(StoreError) -> BlockView {
+    private mutating func view(_ handle: BlockHandle) throws(StoreError) -> PointView {
         if let view = views[handle] { return view }
         return try add(handle)
     }
 
     @inline(never)
-    private mutating func add(_ handle: BlockHandle) throws(StoreError) -> BlockView {
+    private mutating func add(_ handle: BlockHandle) throws(StoreError) -> PointView {
         let entry = runner.state.blocks.entry(handle)
         return try views.add(
             handle, try runner.block(entry), runner.catalog.entities[Int(entry.entity)],

@@ -31,6 +31,16 @@ extension StoreReader {
             cells: try rowReader.cells(block, hit.cell.slot, &builder))
     }
 
+    /// Hands over the row of a hit, in its block, read by itself.
+    func stream(
+        _ hit: RowHit, _ block: CachedBlock, _ rows: StreamedRows, _ catalog: Catalog,
+        _ body: (StreamedRows) -> Void
+    ) throws(StoreError) {
+        let row = try row(hit, block, catalog)
+        rows.take(row.reference, row.version, row.cells)
+        body(rows)
+    }
+
     /// The rows of hits in their order, each with its id.
     ///
     /// - Parameter trace: who wants to know which blocks are read.

@@ -112,7 +112,7 @@ final class StoredObjects {
         }
         while blocks.count <= index { blocks.append(nil) }
         blocks[index] = block
-        cost += block.cost
+        cost += block.decodedCost
         return block
     }
 

@@ -64,7 +64,7 @@ struct KeyIndex {
             let cell = directory[number]
             guard !cell.isEmpty, let (block, entity) = try block(cell) else { continue }
             let stored = catalog.entities[entity].columns[column]
-            if try hasKey(try block.cells(stored, at: column).pointee, cell.slot, block, key) {
+            if try hasKey(try block.reader(stored, at: column), cell.slot, block, key) {
                 return (RowHit(number: number, cell: cell, entity: entity), block)
             }
         }
@@ -72,16 +72,12 @@ struct KeyIndex {
     }
 
     private func hasKey(
-        _ cells: CellColumn, _ slot: Int, _ block: CachedBlock, _ key: borrowing KeyBuffer
+        _ cells: CellReader, _ slot: Int, _ block: CachedBlock, _ key: borrowing KeyBuffer
     ) throws(StoreError) -> Bool {
         if cells.isNil(slot) { return false }
         guard isText else {
             return key.bytes.loadUnaligned(as: Int64.self) == cells.integer(slot)
         }
-        if cells.isExternal(slot) {
-            let value = try block.large(cells.bytes(slot))
-            return value.withUnsafeBytes { key.equals($0) }
-        }
-        return key.equals(cells.bytes(slot))
+        return try block.hasBytes(cells, slot, key.bytes)
     }
 }

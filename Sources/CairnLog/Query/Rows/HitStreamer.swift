@@ -2,7 +2,7 @@
 //
 // They may lie in as many blocks as there are rows. So some are taken together: the blocks of all of them are looked for, then
 // the memory of their cells is asked for, then that of their bytes, and only then are rows made. Rows of one block that follow
-// each other are made column by column.
+// each other are made column by column, unless they are few and its columns are not decoded.
 //
 // Threads: one streamer in one thread.
 
@@ -18,8 +18,12 @@ struct HitStreamer {
     private struct Run {
         let block: CachedBlock
         let entity: Int
+        /// The first of them, among the hits.
+        let first: Int
         let slots: UnsafeBufferPointer<UInt16>
-        let cells: UnsafeBufferPointer<CellColumn>
+        /// Of columns that are decoded; else the rows are read by themselves.
+        let cells: UnsafeBufferPointer<CellColumn>?
+        let alone: UnsafeBufferPointer<CellReader>
     }
 
     /// So many rows are read together.
@@ -36,20 +40,44 @@ struct HitStreamer {
             runs.removeAll(keepingCapacity: true)
             let end = min(start + Self.window, hits.count)
             try find(hits, start..<end, slots, &runs, catalog)
-            for run in runs { run.cells.prefetch(run.slots) }
-            for run in runs { run.cells.prefetchBytes(run.slots) }
             for run in runs {
-                for column in run.cells where column.codes != nil {
-                    for slot in run.slots { column.prefetchEntry(Int(slot)) }
+                run.cells?.prefetch(run.slots)
+                for cell in run.alone {
+                    for slot in run.slots { cell.prefetch(Int(slot)) }
                 }
             }
             for run in runs {
-                let rows = room.take(entity: run.entity, columns: run.cells.count)
+                run.cells?.prefetchBytes(run.slots)
+                for cell in run.alone {
+                    for slot in run.slots { cell.prefetchBytes(Int(slot)) }
+                }
+            }
+            for run in runs {
+                for column in run.cells ?? noCells where column.codes != nil {
+                    for slot in run.slots { column.prefetchEntry(Int(slot)) }
+                }
+                for cell in run.alone {
+                    for slot in run.slots { cell.prefetchEntry(Int(slot)) }
+                }
+            }
+            for run in runs {
+                let columns = catalog.entities[run.entity].columns.count
+                let rows = room.take(entity: run.entity, columns: columns)
                 defer { room.give(rows) }
-                try RowStreamer.stream(
-                    run.block, run.slots, rows, catalog, prefetches: false, body)
+                if run.cells != nil {
+                    try RowStreamer.stream(
+                        run.block, run.slots, rows, catalog, prefetches: false, body)
+                    continue
+                }
+                for hit in hits[run.first..<run.first + run.slots.count] {
+                    try reader.stream(hit, run.block, rows, catalog, body)
+                }
             }
         }
+    }
+
+    private var noCells: UnsafeBufferPointer<CellColumn> {
+        UnsafeBufferPointer(start: nil, count: 0)
     }
 
     /// The blocks of some rows, and their slots.
@@ -66,12 +94,17 @@ struct HitStreamer {
                 next += 1
             }
             let block = try reader.block(pinned.state.blocks.entry(handle), in: pinned)
+            let isAlone = block.readsAlone(next - first)
             runs.append(
                 Run(
-                    block: block, entity: entity,
+                    block: block, entity: entity, first: first,
                     slots: UnsafeBufferPointer(
                         start: slots + (first - range.lowerBound), count: next - first),
-                    cells: try RowStreamer.cells(block, entity, catalog)))
+                    cells: isAlone ? nil : try RowStreamer.cells(block, entity, catalog),
+                    alone: isAlone
+                        ? try RowReader(
+                            catalog: catalog, identity: reader.identity, entity: entity
+                        ).cells(block) : UnsafeBufferPointer(start: nil, count: 0)))
             first = next
         }
     }

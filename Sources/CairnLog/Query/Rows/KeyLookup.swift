@@ -192,7 +192,8 @@ struct KeyLookup: ~Copyable {
     {
         guard let single else { return try hasKey(target, batch, row) }
         let column = batch.columns.baseAddress.unsafelyUnwrapped + single.column
-        return column.pointee.isKey(row, target.view.cells + single.index, target.slot)
+        return try column.pointee.isKey(
+            row, target.view.cells + single.index, target.slot, target.view)
     }
 
     @inline(never)

@@ -32,7 +32,9 @@ struct RelatedReader: ~Copyable {
 
     private struct Target {
         let cell: DirectoryCell
-        let view: BlockView
+        /// The decoded columns of its block; nil if rows of that are gathered one by one.
+        let view: BlockView?
+        let point: PointView?
     }
 
     /// So many owners are looked up together.
@@ -59,8 +61,8 @@ struct RelatedReader: ~Copyable {
         width = destination.columns.count
         views = BlockViews(
             columns: (0..<destination.columns.count).map {
-                request.columns.contains($0) ? $0 : BlockViews.absent
-            } + [BlockViews.numbers])
+                request.columns.contains($0) ? $0 : ViewedPlace.absent
+            } + [ViewedPlace.numbers])
         rows = RowGatherer(reader, pinned, entity: destination.index, columns: request.columns)
         slots = .allocate(capacity: Self.window)
         found.reserveCapacity(Self.window)
@@ -145,13 +147,30 @@ struct RelatedReader: ~Copyable {
             guard !cell.isEmpty else {
                 throw .damaged("an inverse table names an object that does not exist")
             }
-            let view = try view(cell.handle)
-            if found.last?.cell.handle != cell.handle { view.prefetchCells(columns: width + 1) }
-            found.append(Target(cell: cell, view: view))
+            // Rows that follow each other are mostly of one block.
+            if let last = found.last, last.cell.handle == cell.handle {
+                found.append(Target(cell: cell, view: last.view, point: last.point))
+                continue
+            }
+            var point = rows.known(cell.handle)
+            let view = point == nil ? try view(cell.handle) : nil
+            if view == nil, point == nil { point = try rows.view(cell.handle) }
+            view?.prefetchCells(columns: width + 1)
+            point?.prefetchCells(columns: rows.width)
+            found.append(Target(cell: cell, view: view, point: point))
         }
-        for target in found { target.view.prefetch(target.cell.slot, columns: width) }
-        for target in found { target.view.prefetchBytes(target.cell.slot, columns: width) }
-        for target in found { target.view.prefetchEntries(target.cell.slot, columns: width) }
+        for target in found {
+            target.view?.prefetch(target.cell.slot, columns: width)
+            target.point?.prefetch(target.cell.slot, columns: rows.width)
+        }
+        for target in found {
+            target.view?.prefetchBytes(target.cell.slot, columns: width)
+            target.point?.prefetchBytes(target.cell.slot, columns: rows.width)
+        }
+        for target in found {
+            target.view?.prefetchEntries(target.cell.slot, columns: width)
+            target.point?.prefetchEntries(target.cell.slot, columns: rows.width)
+        }
         var first = 0
         while first < found.count {
             let handle = found[first].cell.handle
@@ -163,7 +182,7 @@ struct RelatedReader: ~Copyable {
             if try !hand(first..<end, from: range.lowerBound, body) { return false }
             first = end
         }
-        return true
+        return rows.flush(body)
     }
 
     /// Hands over rows of one block.
@@ -171,7 +190,11 @@ struct RelatedReader: ~Copyable {
     private mutating func hand(
         _ run: Range<Int>, from start: Int, _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError) -> Bool {
-        let view = found[run.lowerBound].view
+        guard let view = found[run.lowerBound].view else {
+            return try gather(run, from: start, body)
+        }
+        // What was gathered comes before.
+        if !rows.flush(body) { return false }
         for column in 0..<width where view.cells[column].externals != nil {
             return try gather(run, from: start, body)
         }
@@ -190,17 +213,26 @@ struct RelatedReader: ~Copyable {
     ) throws(StoreError) -> Bool {
         for index in run {
             let cell = found[index].cell
+            let view =
+                if let point = found[index].point { point } else { try rows.view(cell.handle) }
             let target = RowGatherer.Target(
-                number: numbers[start + index], slot: cell.slot, view: try rows.view(cell.handle),
+                number: numbers[start + index], slot: cell.slot, view: view,
                 position: positions[start + index])
             if try !rows.read(target, body) { return false }
         }
-        return rows.flush(body)
+        return true
     }
 
+    /// The decoded columns of a block; nil if single rows of it are read otherwise.
     @inline(__always)
-    private mutating func view(_ handle: BlockHandle) throws(StoreError) -> BlockView {
+    private mutating func view(_ handle: BlockHandle) throws(StoreError) -> BlockView? {
         if let view = views[handle] { return view }
-        return try views.add(handle, reader, pinned)
+        let entry = pinned.entry(handle)
+        let block = try reader.block(entry, in: pinned)
+        // Nobody knows how many of them will be asked for: an owner mostly has few.
+        if block.readsAlone(1) { return nil }
+        let entity = Int(entry.entity)
+        return try views.add(
+            handle, block, pinned.catalog.entities[entity], entity: entity)
     }
 }

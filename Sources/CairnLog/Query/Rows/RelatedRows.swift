@@ -2,7 +2,7 @@
 //
 //   1. The list of the members is gone through.
 //   2. Members that follow each other in one block are read together: their memory is asked for, and the cells are made
-//      column by column.
+//      column by column. Where they are few of a block that is not decoded each is read by itself.
 //
 // Threads: one reading in one thread.
 
@@ -36,14 +36,15 @@ struct RelatedRows {
                 slots[count] = UInt16(truncatingIfNeeded: cell.slot)
                 count += 1
             }
-            try read(handle, UnsafeBufferPointer(start: slots, count: count), catalog, body)
+            let slots = UnsafeBufferPointer(start: slots, count: count)
+            try read(handle, slots, numbers[next..<next + count], directory, catalog, body)
             next += count
         }
     }
 
     private func read(
-        _ handle: BlockHandle, _ slots: UnsafeBufferPointer<UInt16>, _ catalog: Catalog,
-        _ body: (StreamedRows) -> Void
+        _ handle: BlockHandle, _ slots: UnsafeBufferPointer<UInt16>, _ numbers: ArraySlice<UInt32>,
+        _ directory: RowDirectory, _ catalog: Catalog, _ body: (StreamedRows) -> Void
     ) throws(StoreError) {
         let entry = pinned.entry(handle)
         let block = try reader.block(entry, in: pinned)
@@ -51,6 +52,15 @@ struct RelatedRows {
         let rows = room.take(
             entity: entity, columns: catalog.entities[entity].columns.count)
         defer { room.give(rows) }
+        if block.readsAlone(slots.count) {
+            let alone = RowReader(catalog: catalog, identity: reader.identity, entity: entity)
+            for slot in slots { try alone.prefetch(block, Int(slot)) }
+            for number in numbers {
+                let hit = RowHit(number: number, cell: directory[number], entity: entity)
+                try reader.stream(hit, block, rows, catalog, body)
+            }
+            return
+        }
         try RowStreamer.stream(
             block, slots, rows, catalog, prefetches: true, body)
     }

@@ -13,7 +13,7 @@ struct RowGatherer: ~Copyable {
     struct Target {
         var number: UInt32
         var slot: Int
-        var view: BlockView
+        var view: PointView
         var position: Int
     }
 
@@ -21,7 +21,7 @@ struct RowGatherer: ~Copyable {
     let pinned: PinnedState<EngineState>
     let origin: RowOrigin
     private let gathered: GatheredRows
-    private var views: BlockViews
+    private var views: PointViews
     /// How many columns a view has.
     let width: Int
     /// How many of them are handed over; those behind them are only looked at.
@@ -49,7 +49,7 @@ struct RowGatherer: ~Copyable {
         let viewed = wanted + others.subtracting(columns)
         width = viewed.count
         let isWhole = wanted.elementsEqual(pinned.state.catalog.entities[entity].columns.indices)
-        views = BlockViews(
+        views = PointViews(
             columns: viewed, version: isWhole ? pinned.state.catalog.version : nil)
         let batch = reader.batches.take(pinned.state.catalog.description(of: entity))
         gathered = GatheredRows(batch, columns: columns)
@@ -71,13 +71,17 @@ struct RowGatherer: ~Copyable {
 
     /// The view of a block; good until `begin`.
     @inline(__always)
-    mutating func view(_ handle: BlockHandle) throws(StoreError) -> BlockView {
+    mutating func view(_ handle: BlockHandle) throws(StoreError) -> PointView {
         if let view = views[handle] { return view }
         return try views.add(handle, reader, pinned)
     }
 
+    /// The view of a block, if it is here.
+    @inline(__always)
+    func known(_ handle: BlockHandle) -> PointView? { views[handle] }
+
     /// A view of a block that is not kept here: whoever asks keeps it.
-    func passingView(_ block: CachedBlock, entity: Int) throws(StoreError) -> BlockView {
+    func passingView(_ block: CachedBlock, entity: Int) throws(StoreError) -> PointView {
         try views.make(block, pinned.state.catalog.entities[entity], entity: entity)
     }
 
@@ -121,12 +125,7 @@ struct RowGatherer: ~Copyable {
             case .float: column.pointee.setFloat(cell.pointee.float(slot), row: row)
             case .fixed16: column.pointee.setFixed16(cell.pointee.fixed16(slot), row: row)
             case .bytes:
-                if cell.pointee.isExternal(slot) {
-                    let value = try target.view.block.large(cell.pointee.bytes(slot))
-                    value.withUnsafeBytes { column.pointee.setBytes($0, row: row) }
-                } else {
-                    column.pointee.setBytes(cell.pointee.bytes(slot), row: row)
-                }
+                try column.pointee.setBytes(row: row, of: cell, slot, target.view)
             }
         }
         gathered.add(number: UInt64(target.number), position: target.position)

@@ -6,21 +6,32 @@
 // Invariants: a view is good until `trim`.
 // Threads: owned by one reading.
 
+import CairnFormat
 import CairnStore
 
+/// The blocks that a reading of many rows has met.
+typealias BlockViews = ViewedBlocks<CellColumn>
+
+/// The blocks that a reading of single rows has met.
+typealias PointViews = ViewedBlocks<CellReader>
+
+/// What stands in place of a column.
+enum ViewedPlace {
+    /// Nothing.
+    static let absent = -1
+    /// The object numbers.
+    static let numbers = -2
+}
+
 /// The blocks that one reading has met.
-struct BlockViews: ~Copyable {
+struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
     private struct Entry {
         var handle: UInt32 = 0
-        var view: BlockView?
+        var view: ViewedBlock<Cells>?
     }
 
     /// The columns, by index of the entity that is read, and what stands for other things.
     let columns: [Int]
-    /// In place of a column: nothing.
-    static let absent = -1
-    /// In place of a column: the object numbers.
-    static let numbers = -2
     private var entries: UnsafeMutablePointer<Entry>
     private var capacity = 16
     private var count = 0
@@ -44,7 +55,7 @@ struct BlockViews: ~Copyable {
 
     /// The view of a block, if it is here.
     @inline(__always)
-    subscript(_ handle: BlockHandle) -> BlockView? {
+    subscript(_ handle: BlockHandle) -> ViewedBlock<Cells>? {
         var index = home(handle.raw)
         while let view = entries[index].view {
             if entries[index].handle == handle.raw { return view }
@@ -62,7 +73,7 @@ struct BlockViews: ~Copyable {
     /// Takes a block in.
     mutating func add(
         _ handle: BlockHandle, _ block: CachedBlock, _ stored: Catalog.StoredEntity, entity: Int
-    ) throws(StoreError) -> BlockView {
+    ) throws(StoreError) -> ViewedBlock<Cells> {
         let view = try make(block, stored, entity: entity)
         if (count + 1) * 2 > capacity { grow() }
         put(handle.raw, view)
@@ -75,7 +86,7 @@ struct BlockViews: ~Copyable {
     @inline(never)
     mutating func add(
         _ handle: BlockHandle, _ reader: StoreReader, _ pinned: PinnedState<EngineState>
-    ) throws(StoreError) -> BlockView {
+    ) throws(StoreError) -> ViewedBlock<Cells> {
         let entry = pinned.entry(handle)
         let entity = Int(entry.entity)
         return try add(
@@ -86,46 +97,48 @@ struct BlockViews: ~Copyable {
     /// A view that is not kept here: whoever asks frees it. A column that the block's entity does not have is nil in all
     /// its rows.
     func make(_ block: CachedBlock, _ stored: Catalog.StoredEntity, entity: Int)
-        throws(StoreError) -> BlockView
+        throws(StoreError) -> ViewedBlock<Cells>
     {
         if let version {
             // Those of a descendant begin with the columns of the entity.
-            let cells = try block.allCells(stored.columns, version: version)
+            let cells = try Cells.all(block, stored.columns, version: version)
             let memory = UnsafeMutableRawPointer.allocate(
-                byteCount: BlockView.headSize, alignment: 16)
+                byteCount: ViewedBlock<Cells>.headSize,
+                alignment: ViewedBlock<Cells>.lineSize)
             memory.initializeMemory(
-                as: BlockView.Head.self, to: BlockView.Head(block: block, entity: entity))
-            return BlockView(memory: memory, cells: cells)
+                as: ViewHead.self, to: ViewHead(block: block, entity: entity))
+            return ViewedBlock(memory: memory, cells: cells)
         }
-        let size = MemoryLayout<CellColumn>.stride
+        let size = MemoryLayout<Cells>.stride
         let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: BlockView.headSize + columns.count * size, alignment: 16)
-        let cells = memory + BlockView.headSize
+            byteCount: ViewedBlock<Cells>.headSize + columns.count * size,
+            alignment: ViewedBlock<Cells>.lineSize)
+        let cells = memory + ViewedBlock<Cells>.headSize
         do throws(StoreError) {
             for (position, column) in columns.enumerated() {
                 cells.storeBytes(
                     of: try self.cells(of: column, block, stored), toByteOffset: position * size,
-                    as: CellColumn.self)
+                    as: Cells.self)
             }
         } catch {
             memory.deallocate()
             throw error
         }
         memory.initializeMemory(
-            as: BlockView.Head.self, to: BlockView.Head(block: block, entity: entity))
-        return BlockView(
-            memory: memory, cells: UnsafePointer(cells.assumingMemoryBound(to: CellColumn.self)))
+            as: ViewHead.self, to: ViewHead(block: block, entity: entity))
+        return ViewedBlock(
+            memory: memory, cells: UnsafePointer(cells.assumingMemoryBound(to: Cells.self)))
     }
 
     private func cells(
         of column: Int, _ block: CachedBlock, _ stored: Catalog.StoredEntity
-    ) throws(StoreError) -> CellColumn {
-        if column == Self.numbers { return try block.numberCells() }
+    ) throws(StoreError) -> Cells {
+        if column == ViewedPlace.numbers { return try Cells.numbers(block) }
         guard column >= 0, column < stored.columns.count else { return .absent }
-        return try block.cells(stored.columns[column], at: column).pointee
+        return try Cells.one(block, stored.columns[column], at: column)
     }
 
-    private func put(_ handle: UInt32, _ view: BlockView) {
+    private func put(_ handle: UInt32, _ view: ViewedBlock<Cells>) {
         var index = home(handle)
         while entries[index].view != nil { index = (index + 1) & (capacity - 1) }
         entries[index] = Entry(handle: handle, view: view)

@@ -1,0 +1,336 @@
+// The encodings whose cells are read by themselves.                                  Format 50.13, F-560 to F-569
+//
+//   1. Numbers are distances from the smallest, in as many bits as the largest needs. Where a few lie far off, the bits are
+//      those that the others need, and the few are written beside them: what is smallest is taken.
+//   2. Doubles are whole numbers divided by a power of ten, or else their bits are the numbers, without the zeros that all of
+//      them end with.
+//   3. Bytes are a dictionary, or coded by symbols, or as they are: what is smallest. Long texts that LZ4 makes much smaller
+//      are left to it, though a cell of theirs cannot be read by itself.
+//
+// Values have something in every row; a nil row has the number 0 (F-503).
+
+extension BlockEncoder {
+    /// How numbers are packed: `(value - low) >> shift - offset`, where that is not negative and below the largest.
+    private struct Packing {
+        var low: UInt64
+        var shift = 0
+        var offset: UInt64 = 0
+        var width: Int
+        /// How many rows are exceptions.
+        var exceptions = 0
+
+        var base: UInt64 { low &+ offset << UInt64(shift) }
+
+        func size(_ rows: Int) -> Int {
+            12 + exceptions * 10 + PackedNumbers.size(rows, width: width)
+        }
+    }
+
+    // MARK: Numbers
+
+    mutating func packIntegers(
+        _ values: UnsafePointer<Int64>, _ rows: Int, _ nils: UnsafePointer<UInt8>?
+    ) -> ColumnEncoding {
+        let (low, high) = NarrowIntegers.range(values, rows)
+        if nils == nil, low != high, let step = Self.step(values, rows) {
+            raw.append(values[0])
+            raw.append(step)
+            return .sequence
+        }
+        let words = UnsafeRawPointer(values).assumingMemoryBound(to: UInt64.self)
+        let packing = packing(
+            words, rows, nils, low: UInt64(bitPattern: low), high: UInt64(bitPattern: high))
+        append(packing, words, rows, nils, exceptions: words)
+        return .packed
+    }
+
+    mutating func packDoubles(
+        _ values: UnsafePointer<UInt64>, _ rows: Int, _ nils: UnsafePointer<UInt8>?
+    ) -> ColumnEncoding {
+        if nils == nil, Self.isConstant(values, rows) {
+            raw.append(values[0])
+            return .constant
+        }
+        let bits = packing(bitsOf: values, rows, nils)
+        if let scale = ScaledDoubles.scale(values, rows) {
+            let integers = ScaledDoubles.integers(values, rows, scale: scale, into: scratch.whole)
+            let (low, high) = NarrowIntegers.range(integers, rows)
+            let words = UnsafeRawPointer(integers).assumingMemoryBound(to: UInt64.self)
+            let decimals = packing(
+                words, rows, nils, low: UInt64(bitPattern: low),
+                high: UInt64(bitPattern: high))
+            // The largest number that the bits allow has to be exact, too.
+            if decimals.width <= 51,
+                Int64(bitPattern: decimals.base) + Int64(PackedNumbers.mask(decimals.width))
+                    <= ScaledDoubles.largestInteger, decimals.size(rows) <= bits.size(rows)
+            {
+                append(decimals, words, rows, nils, detail: scale, exceptions: values)
+                return .packedDecimals
+            }
+        }
+        append(bits, values, rows, nils, detail: bits.shift, exceptions: values)
+        return .packedBits
+    }
+
+    mutating func packFloats(
+        _ values: UnsafePointer<UInt32>, _ rows: Int, _ nils: UnsafePointer<UInt8>?
+    ) -> ColumnEncoding {
+        if nils == nil, Self.isConstant(values, rows) {
+            raw.append(values[0])
+            return .constant
+        }
+        for row in 0..<rows { scratch.words[row] = UInt64(values[row]) }
+        let words = UnsafePointer(scratch.words)
+        let bits = packing(bitsOf: words, rows, nils)
+        append(bits, words, rows, nils, detail: bits.shift, exceptions: words)
+        return .packedBits
+    }
+
+    /// How the bits of floating-point numbers are packed, without the zeros that all distances end with.
+    private func packing(
+        bitsOf values: UnsafePointer<UInt64>, _ rows: Int, _ nils: UnsafePointer<UInt8>?
+    ) -> Packing {
+        var (low, high) = (values[0], values[0])
+        for row in 0..<rows {
+            low = min(low, values[row])
+            high = max(high, values[row])
+        }
+        var all: UInt64 = 0
+        for row in 0..<rows { all |= values[row] &- low }
+        return packing(
+            values, rows, nils, low: low, high: high,
+            shift: all == 0 ? 0 : all.trailingZeroBitCount)
+    }
+
+    /// The smallest packing of numbers.
+    private func packing(
+        _ values: UnsafePointer<UInt64>, _ rows: Int, _ nils: UnsafePointer<UInt8>?, low: UInt64,
+        high: UInt64, shift: Int = 0
+    ) -> Packing {
+        let span = (high &- low) >> UInt64(shift)
+        let full = PackedNumbers.width(of: span)
+        var best = Packing(low: low, shift: shift, width: full)
+        guard full > 8, rows >= 64 else { return best }
+        // How many distances need so many bits: from the smallest value, and from the largest. One more, since the largest number
+        // of all is the mark of an exception.
+        let (up, down) = (scratch.widths, scratch.widths + 66)
+        up.update(repeating: 0, count: 132)
+        for row in 0..<rows {
+            if let nils, nils[row] != 0 { continue }
+            let distance = (values[row] &- low) >> UInt64(shift)
+            up[Self.widthBesideMark(distance)] &+= 1
+            down[Self.widthBesideMark(span &- distance)] &+= 1
+        }
+        var (above, below) = (Int(up[full + 1]), Int(down[full + 1]))
+        for width in stride(from: full - 1, through: 1, by: -1) {
+            above += Int(up[width + 1])
+            below += Int(down[width + 1])
+            let exceptions = min(above, below)
+            if exceptions > rows / 16 { break }
+            let most = PackedNumbers.mask(width) - 1
+            let packing = Packing(
+                low: low, shift: shift, offset: above <= below ? 0 : span - most, width: width,
+                exceptions: exceptions)
+            if packing.size(rows) < best.size(rows) { best = packing }
+        }
+        return best
+    }
+
+    /// The bits that a number needs where the largest one means something else.
+    @inline(__always)
+    private static func widthBesideMark(_ number: UInt64) -> Int {
+        number == .max ? 65 : PackedNumbers.width(of: number + 1)
+    }
+
+    /// Appends base, width, exceptions and numbers.
+    ///
+    /// - Parameters:
+    ///   - words: the values that the numbers are of.
+    ///   - detail: scale, shift or nothing.
+    ///   - values: what is written of an exception.
+    private mutating func append(
+        _ packing: Packing, _ words: UnsafePointer<UInt64>, _ rows: Int,
+        _ nils: UnsafePointer<UInt8>?, detail: Int = 0, exceptions values: UnsafePointer<UInt64>
+    ) {
+        let (low, offset, shift) = (packing.low, packing.offset, UInt64(packing.shift))
+        let numbers = scratch.distances
+        for row in 0..<rows { numbers[row] = (words[row] &- low) >> shift }
+        var count = 0
+        if packing.exceptions > 0 {
+            let mark = PackedNumbers.mask(packing.width)
+            for row in 0..<rows {
+                let number = numbers[row] &- offset
+                if numbers[row] >= offset, number < mark {
+                    numbers[row] = number
+                } else {
+                    numbers[row] = mark
+                    if let nils, nils[row] != 0 { continue }
+                    scratch.codes[count] = UInt16(row)
+                    count += 1
+                }
+            }
+        }
+        if let nils {
+            for row in 0..<rows where nils[row] != 0 { numbers[row] = 0 }
+        }
+        raw.append(packing.base)
+        raw.append(UInt8(packing.width))
+        raw.append(UInt8(detail))
+        raw.append(UInt16(count))
+        for index in 0..<count { raw.append(scratch.codes[index]) }
+        for index in 0..<count { raw.append(values[Int(scratch.codes[index])]) }
+        PackedNumbers.pack(
+            rows, width: packing.width,
+            into: raw.reserve(PackedNumbers.size(rows, width: packing.width))
+        ) { numbers[$0] }
+    }
+
+    // MARK: Bytes
+
+    /// What is a long text, in bytes.
+    private static let longText = 64
+
+    /// Packs bytes that are gathered in `scratch`, none of which are references, or appends them as they are.
+    ///
+    /// - Returns: the encoding, and the bytes that the slice would have had without symbols.
+    mutating func packBytes(
+        _ property: UInt32, _ data: UnsafePointer<UInt8>, _ rows: Int, total: Int,
+        nils: UnsafePointer<UInt8>?, hasExternals: Bool
+    ) -> (ColumnEncoding, expandedBytes: Int) {
+        let plain = total + placesSize(scratch.lengths, rows)
+        var best = plain
+        var entries: Int?
+        if !hasExternals, let found = distinct(data, rows, nils) {
+            let size = packedDictionarySize(found, rows)
+            if size < best { (best, entries) = (size, found) }
+        }
+        // A dictionary that is a fraction of the texts is left as it is. Else long texts may have much in common that no symbol
+        // is long enough for.
+        if best * 4 > plain, total > rows * Self.longText {
+            let start = raw.count
+            appendLengths(data, rows, total)
+            let size = SliceCompressor.size(
+                UnsafeRawBufferPointer(rebasing: raw.bytes[start...]), &symbolCodes)
+            if size < best / 3 { return (.lengths, 0) }
+            raw.cut(to: start)
+        }
+        if !hasExternals, total >= 256, total <= Self.mostSymbolBytes, best * 4 > plain {
+            let coder = symbolEncoder(of: property)
+            if coder.encode(
+                data, scratch.starts, scratch.lengths, rows, total: total, best: best,
+                places: scratch.places, codes: &symbolCodes)
+            {
+                let size =
+                    coder.tableSize + symbolCodes.count
+                    + placesSize(of: scratch.places, rows)
+                if size < best - best / 8 {
+                    coder.appendTable(to: &raw)
+                    appendPlaces(scratch.places, rows)
+                    raw.append(symbolCodes.bytes)
+                    return (.symbols, total - symbolCodes.count)
+                }
+            }
+        }
+        if let entries {
+            appendPackedDictionary(entries, data, rows)
+            return (.packedDictionary, 0)
+        }
+        places(of: scratch.lengths, rows)
+        appendPlaces(scratch.places, rows)
+        appendCells(data, rows, total)
+        return (.texts, 0)
+    }
+
+    /// The symbols of a property.
+    private mutating func symbolEncoder(of property: UInt32) -> SymbolEncoder {
+        if let known = symbolEncoders[property] { return known }
+        // Entities with very many texts do not keep the symbols of all of them.
+        if symbolEncoders.count >= Self.mostSymbolEncoders { _ = symbolEncoders.popFirst() }
+        let encoder = SymbolEncoder()
+        symbolEncoders[property] = encoder
+        return encoder
+    }
+
+    /// Fills the places of cells with such lengths.
+    private func places(of lengths: UnsafePointer<UInt32>, _ count: Int) {
+        var end: UInt32 = 0
+        for row in 0..<count {
+            scratch.places[row] = end
+            end &+= lengths[row]
+        }
+        scratch.places[count] = end
+    }
+
+    /// The bytes of the places of cells with such lengths.
+    private func placesSize(_ lengths: UnsafePointer<UInt32>, _ count: Int) -> Int {
+        places(of: lengths, count)
+        return placesSize(of: scratch.places, count)
+    }
+
+    private func placesSize(of places: UnsafePointer<UInt32>, _ count: Int) -> Int {
+        9 + PackedNumbers.size(count + 1, width: line(places, count).width)
+    }
+
+    /// The line that places lie above, and the bits that their distances from it need.
+    private func line(_ places: UnsafePointer<UInt32>, _ count: Int) -> (
+        base: Int64, step: Int64, width: Int
+    ) {
+        let step = Int64(places[count]) / Int64(count)
+        var (low, high) = (Int64(0), Int64(0))
+        for index in 0...count {
+            let distance = Int64(places[index]) &- Int64(index) &* step
+            low = min(low, distance)
+            high = max(high, distance)
+        }
+        return (low, step, PackedNumbers.width(of: UInt64(high - low)))
+    }
+
+    private mutating func appendPlaces(_ places: UnsafePointer<UInt32>, _ count: Int) {
+        let (base, step, width) = line(places, count)
+        raw.append(Int32(base))
+        raw.append(UInt32(step))
+        raw.append(UInt8(width))
+        PackedNumbers.pack(
+            count + 1, width: width,
+            into: raw.reserve(PackedNumbers.size(count + 1, width: width))
+        ) { UInt64(bitPattern: Int64(places[$0]) &- Int64($0) &* step &- base) }
+    }
+
+    /// Gathers the lengths of the dictionary's entries, in memory that is free while bytes are encoded.
+    private func gatherEntries(_ entries: Int) -> Int {
+        var total = 0
+        for entry in 0..<entries {
+            let length = scratch.lengths[Int(scratch.firstRows[entry])]
+            scratch.floats[entry] = length
+            total += Int(length)
+        }
+        return total
+    }
+
+    private func packedDictionarySize(_ entries: Int, _ rows: Int) -> Int {
+        let total = gatherEntries(entries)
+        return 3 + PackedNumbers.size(rows, width: PackedNumbers.width(of: UInt64(entries - 1)))
+            + placesSize(scratch.floats, entries) + total
+    }
+
+    private mutating func appendPackedDictionary(
+        _ entries: Int, _ data: UnsafePointer<UInt8>, _ rows: Int
+    ) {
+        let width = PackedNumbers.width(of: UInt64(entries - 1))
+        raw.append(UInt16(entries))
+        raw.append(UInt8(width))
+        let codes = scratch.codes
+        PackedNumbers.pack(
+            rows, width: width, into: raw.reserve(PackedNumbers.size(rows, width: width))
+        ) { UInt64(codes[$0]) }
+        _ = gatherEntries(entries)
+        places(of: scratch.floats, entries)
+        appendPlaces(scratch.places, entries)
+        for entry in 0..<entries {
+            let row = Int(scratch.firstRows[entry])
+            raw.append(
+                UnsafeRawBufferPointer(
+                    start: data + Int(scratch.starts[row]), count: Int(scratch.lengths[row])))
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// Short pieces of text that often occur, and the codes that stand for them.                        Format 50.16
+//
+//   | entry 2 | entry 2 | … | symbols | 8 zeros |
+//
+// An entry has the length of a symbol in its low four bits, and above them where it begins. A code below the count stands for
+// a symbol; 255 says that the byte behind it is meant.
+//
+// Threads: a view: good as long as the memory.
+
+/// The symbols of a slice.
+package struct SymbolTable: BitwiseCopyable {
+    /// The bytes of the longest symbol.
+    @usableFromInline static let longest = 8
+    /// The most symbols.
+    static let most = 255
+    /// Before a byte that is meant itself.
+    @usableFromInline static let escape: UInt8 = 255
+
+    @usableFromInline let entries: UnsafeRawPointer
+    @usableFromInline let count: Int
+
+    /// A table whose entries lie behind each other, and behind them its symbols with eight bytes more.
+    @inlinable
+    init(entries: UnsafeRawPointer, count: Int) {
+        self.entries = entries
+        self.count = count
+    }
+
+    @inlinable
+    var symbols: UnsafeRawPointer { @inline(__always) get { entries + count &* 2 } }
+
+    /// The bytes of entries and symbols, and of the zeros behind them.
+    package var bytes: UnsafeRawBufferPointer {
+        var end = 0
+        for code in 0..<count {
+            let (length, start) = entry(code)
+            end = max(end, start + length)
+        }
+        return UnsafeRawBufferPointer(
+            start: entries, count: count * 2 + end + PackedNumbers.slack)
+    }
+
+    /// The length of a symbol, and where it begins.
+    @inlinable @inline(__always)
+    func entry(_ code: Int) -> (length: Int, start: Int) {
+        let entry = UInt16(
+            littleEndian: entries.loadUnaligned(fromByteOffset: code &* 2, as: UInt16.self))
+        return (Int(entry & 15), Int(entry >> 4))
+    }
+
+    /// Writes what codes stand for.
+    ///
+    /// - Parameter target: room for eight bytes a code, and eight more.
+    /// - Returns: how many bytes that are.
+    /// - Throws: `FormatError` if a code stands for nothing.
+    @inlinable @inline(__always)
+    func expand(_ codes: UnsafeRawBufferPointer, into target: UnsafeMutableRawPointer)
+        throws(FormatError) -> Int
+    {
+        guard let base = codes.baseAddress else { return 0 }
+        var (position, end) = (0, target)
+        while position < codes.count {
+            let code = Int(base.load(fromByteOffset: position, as: UInt8.self))
+            position &+= 1
+            if code < count {
+                let (length, start) = entry(code)
+                end.storeBytes(
+                    of: symbols.loadUnaligned(fromByteOffset: start, as: UInt64.self),
+                    as: UInt64.self)
+                end += length
+            } else {
+                guard code == Int(Self.escape), position < codes.count else {
+                    throw Self.unknown(code)
+                }
+                end.storeBytes(
+                    of: base.load(fromByteOffset: position, as: UInt8.self), as: UInt8.self)
+                position &+= 1
+                end += 1
+            }
+        }
+        return end - target
+    }
+
+    /// Whether codes stand for these bytes.
+    ///
+    /// - Throws: `FormatError` if a code stands for nothing.
+    @usableFromInline
+    func equals(_ codes: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer)
+        throws(FormatError) -> Bool
+    {
+        var (position, end) = (0, 0)
+        while position < codes.count {
+            let code = Int(codes[position])
+            position &+= 1
+            if code < count {
+                let (length, start) = entry(code)
+                if bytes.count &- end < length { return false }
+                for index in 0..<length
+                where symbols.load(fromByteOffset: start &+ index, as: UInt8.self)
+                    != bytes[end &+ index]
+                {
+                    return false
+                }
+                end &+= length
+            } else {
+                guard code == Int(Self.escape), position < codes.count else {
+                    throw Self.unknown(code)
+                }
+                if end == bytes.count || bytes[end] != codes[position] { return false }
+                position &+= 1
+                end &+= 1
+            }
+        }
+        return end == bytes.count
+    }
+
+    /// How many bytes codes stand for.
+    ///
+    /// - Throws: `FormatError` if a code stands for nothing.
+    package func length(_ codes: UnsafeRawBufferPointer) throws(FormatError) -> Int {
+        var (position, length) = (0, 0)
+        while position < codes.count {
+            let code = Int(codes[position])
+            if code < count {
+                length += entry(code).length
+                position += 1
+            } else {
+                guard code == Int(Self.escape), position + 1 < codes.count else {
+                    throw Self.unknown(code)
+                }
+                length += 1
+                position += 2
+            }
+        }
+        return length
+    }
+
+    @usableFromInline @inline(never)
+    static func unknown(_ code: Int) -> FormatError {
+        FormatError(
+            .malformed, "F-566", "a code stands for no symbol", found: UInt64(code))
+    }
+}
+
+extension ByteReader {
+    /// A table of symbols.
+    mutating func symbolTable() throws(FormatError) -> SymbolTable {
+        let start = offset
+        let count = Int(try integer(UInt8.self))
+        let length = Int(try integer(UInt16.self))
+        let entries = try take(count * 2 + length)
+        try zeros(PackedNumbers.slack)
+        guard count <= SymbolTable.most, let first = entries.baseAddress else {
+            throw FormatError(
+                .malformed, "F-565", "there are no symbols", at: start, found: UInt64(count))
+        }
+        let table = SymbolTable(entries: first, count: count)
+        for code in 0..<count {
+            let (size, place) = table.entry(code)
+            guard size >= 1, size <= SymbolTable.longest, place + size <= length else {
+                throw FormatError(
+                    .malformed, "F-565", "a symbol is outside the table", at: start,
+                    found: UInt64(code))
+            }
+        }
+        return table
+    }
+}

@@ -1,0 +1,142 @@
+// Single cells of a block, read from its bytes as they are stored.
+//
+// A column whose cells can be read by themselves (Format 50.13) is never decoded for that: its checksum is looked at once. Of
+// any other one the decoded column is read in the same way.
+
+package import CairnFormat
+package import CairnStore
+
+extension CachedBlock {
+    /// The cells of a column, to read some of them; good as long as the block is kept.
+    ///
+    /// - Parameter place: where the column is among those of its entity, which is mostly where the block has it.
+    @inline(__always)
+    package func reader(_ column: Catalog.StoredColumn, at place: Int) throws(StoreError)
+        -> CellReader
+    {
+        guard let index = index(of: column.propertyID, near: place) else {
+            return try missingReader(column)
+        }
+        let entry = head.columns[index]
+        if entry.kind == column.kind.stored,
+            column.past == nil || isAsStored(entry, column)
+        {
+            return try reader(index)
+        }
+        return try madeReader(column)
+    }
+
+    /// The same for all columns of the block's entity, in its order.
+    ///
+    /// - Parameter version: that of the catalog whose columns these are.
+    @inline(__always)
+    func allReaders(_ columns: [Catalog.StoredColumn], version: UInt32) throws(StoreError)
+        -> UnsafePointer<CellReader>
+    {
+        if let list = readerLists[version] { return list }
+        return try gatherReaders(columns, version)
+    }
+
+    @inline(never)
+    private func gatherReaders(_ columns: [Catalog.StoredColumn], _ version: UInt32)
+        throws(StoreError) -> UnsafePointer<CellReader>
+    {
+        try readerLists.add(version, count: columns.count) { index throws(StoreError) in
+            try reader(columns[index], at: index)
+        }
+    }
+
+    /// Whether nothing stands for a nil of the block's column.
+    @inline(never)
+    private func isAsStored(_ entry: ColumnEntry, _ column: Catalog.StoredColumn) -> Bool {
+        !entry.flags.contains(.nils)
+            || column.past?.value(forNilIn: head.schemaVersion).isNull ?? true
+    }
+
+    @inline(never)
+    private func missingReader(_ column: Catalog.StoredColumn) throws(StoreError) -> CellReader {
+        if column.past != nil, let cells = try self.column(column) { return CellReader(cells) }
+        return CellReader(allNil: column.kind.stored)
+    }
+
+    @inline(never)
+    private func madeReader(_ column: Catalog.StoredColumn) throws(StoreError) -> CellReader {
+        guard let cells = try self.column(column) else {
+            return CellReader(allNil: column.kind.stored)
+        }
+        return CellReader(cells)
+    }
+
+    /// The object numbers in the same way.
+    func numberReader() throws(StoreError) -> CellReader {
+        CellReader(try numbers())
+    }
+
+    /// Whether so many rows of it are read by themselves: where they are few, that costs less than decoding the columns, unless
+    /// somebody has done that.
+    func readsAlone(_ rows: Int) -> Bool {
+        !hasDecoded && head.isPacked && rows * Self.fewRows < self.rows
+    }
+
+    private static let fewRows = 16
+
+    // MARK: Cells
+
+    /// What is stored of the bytes of a cell.
+    @inline(__always)
+    func stored(_ cells: UnsafePointer<CellReader>, _ row: Int) throws(StoreError)
+        -> UnsafeRawBufferPointer
+    {
+        do throws(FormatError) {
+            return try cells.pointee.stored(row)
+        } catch {
+            throw StoreError(error, at: place)
+        }
+    }
+
+    /// Whether a cell that is not nil has these bytes, wherever they are.
+    @inline(__always)
+    func hasBytes(_ cells: CellReader, _ row: Int, _ bytes: UnsafeRawBufferPointer)
+        throws(StoreError) -> Bool
+    {
+        if cells.isExternal(row) {
+            let value = try largeBytes(cells, row)
+            return value.count == bytes.count
+                && value.withUnsafeBytes { compareCells($0, bytes) == 0 }
+        }
+        do throws(FormatError) {
+            return try cells.hasBytes(row, bytes)
+        } catch {
+            throw StoreError(error, at: place)
+        }
+    }
+
+    /// A value that has frames of its own.
+    @inline(never)
+    func largeBytes(_ cells: CellReader, _ row: Int) throws(StoreError) -> [UInt8] {
+        try withUnsafePointer(to: cells) { cells throws(StoreError) in
+            try large(stored(cells, row))
+        }
+    }
+
+    /// The text of a cell that is not nil.
+    @inline(never)
+    func text(_ cells: CellReader, _ row: Int) throws(StoreError) -> String {
+        if cells.isExternal(row) {
+            return String(decoding: try largeBytes(cells, row), as: UTF8.self)
+        }
+        do throws(FormatError) {
+            let stored = try cells.stored(row)
+            if cells.form != .symbols { return String(decoding: stored, as: UTF8.self) }
+            let room = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: CellReader.mostBytes(stored) + 8, alignment: 8)
+            defer { room.deallocate() }
+            guard let target = room.baseAddress else { return "" }
+            let count = try cells.expand(stored, into: target)
+            return String(
+                decoding: UnsafeRawBufferPointer(rebasing: room[..<count]), as: UTF8.self)
+        } catch {
+            throw StoreError(error, at: place)
+        }
+    }
+}
