@@ -15,9 +15,25 @@
 // Threads: a view: good as long as the memory.
 
 /// Reads single cells of a column of a block. It has the size of a line of the processor's cache.
-package struct CellReader: BitwiseCopyable {
-    package enum Form: UInt8, BitwiseCopyable {
-        case integers, decimals, bits, fixed16, cells, symbols, dictionary
+///
+/// It is public so that its functions are inlined in other modules, which those of the package alone are not.
+public struct CellReader: BitwiseCopyable {
+    /// How the cells lie in memory.
+    public enum Form: UInt8, BitwiseCopyable, Sendable {
+        /// Numbers.
+        case integers
+        /// Numbers divided by a power of ten.
+        case decimals
+        /// Numbers that are the bits of doubles or floats.
+        case bits
+        /// Sixteen bytes each.
+        case fixed16
+        /// Bytes.
+        case cells
+        /// Bytes, coded by a table of symbols.
+        case symbols
+        /// Codes of the entries of a dictionary.
+        case dictionary
     }
 
     /// What else a form has: exceptions (rows, two bytes each, then values, eight bytes each), the entries of a table of symbols,
@@ -41,8 +57,9 @@ package struct CellReader: BitwiseCopyable {
     @usableFromInline let placeWidth: UInt8
     /// The bit of a row in a list of nils or references: byte `row >> bitShift`.
     @usableFromInline let bitShift: UInt8
-    @usableFromInline package let kind: ColumnKind
-    @usableFromInline package let form: Form
+    package let kind: ColumnKind
+    /// How the cells lie in memory.
+    public let form: Form
 
     /// - Parameters:
     ///   - numbers: values, or codes of a dictionary.
@@ -156,7 +173,7 @@ package struct CellReader: BitwiseCopyable {
 
     /// Whether a row is nil.
     @inlinable @inline(__always)
-    package func isNil(_ row: Int) -> Bool {
+    public func isNil(_ row: Int) -> Bool {
         guard let nils else { return false }
         return isSet(nils, row)
     }
@@ -170,14 +187,14 @@ package struct CellReader: BitwiseCopyable {
 
     /// Whether the bytes of a cell only say where its large value is.
     @inlinable @inline(__always)
-    package func isExternal(_ row: Int) -> Bool {
-        guard form == .cells, let extra else { return false }
+    public func isExternal(_ row: Int) -> Bool {
+        guard case .cells = form, let extra else { return false }
         return isSet(extra.assumingMemoryBound(to: UInt8.self), row)
     }
 
     /// The integer of a row that is not nil.
     @inlinable @inline(__always)
-    package func integer(_ row: Int) -> Int64 {
+    public func integer(_ row: Int) -> Int64 {
         let bits = numbers.bits(row)
         if count > 0, bits == mark { return Int64(bitPattern: exception(row)) }
         return base &+ Int64(truncatingIfNeeded: bits)
@@ -185,10 +202,10 @@ package struct CellReader: BitwiseCopyable {
 
     /// The double of a row that is not nil.
     @inlinable @inline(__always)
-    package func double(_ row: Int) -> Double {
+    public func double(_ row: Int) -> Double {
         let bits = numbers.bits(row)
         if count > 0, bits == mark { return Double(bitPattern: exception(row)) }
-        if form == .decimals {
+        if case .decimals = form {
             return Double(base &+ Int64(truncatingIfNeeded: bits))
                 / ScaledDoubles.power(Int(detail))
         }
@@ -197,7 +214,7 @@ package struct CellReader: BitwiseCopyable {
 
     /// The float of a row that is not nil.
     @inlinable @inline(__always)
-    package func float(_ row: Int) -> Float {
+    public func float(_ row: Int) -> Float {
         let bits = numbers.bits(row)
         let word =
             count > 0 && bits == mark
@@ -207,34 +224,42 @@ package struct CellReader: BitwiseCopyable {
 
     /// The 16 bytes of a row that is not nil.
     @inlinable @inline(__always)
-    package func fixed16(_ row: Int) -> UnsafeRawBufferPointer {
+    public func fixed16(_ row: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: words + row &* 16, count: 16)
     }
 
     /// The cell, or the entry of the dictionary, whose bytes a row has; nil where a code has no entry.
     @inlinable @inline(__always)
     func index(_ row: Int) -> Int? {
-        guard form == .dictionary else { return row }
+        guard case .dictionary = form else { return row }
         let code = numbers.bits(row)
         return code < UInt64(count) ? Int(truncatingIfNeeded: code) : nil
     }
 
-    /// The bytes of a row that is not nil, as they are in memory: of symbols their codes.
-    ///
-    /// - Throws: `FormatError` if the places are not in order.
+    /// The bytes of a row that is not nil, as they are in memory: of symbols their codes. Nil if its places are not in order.
     @inlinable @inline(__always)
-    package func stored(_ row: Int) throws(FormatError) -> UnsafeRawBufferPointer {
-        guard let index = index(row) else { throw badPlace(row) }
+    public func bytes(_ row: Int) -> UnsafeRawBufferPointer? {
+        guard let index = index(row) else { return nil }
         let (start, end) = (place(index), place(index &+ 1))
-        guard start >= 0, start <= end, end <= base else { throw badPlace(row) }
+        guard start >= 0, start <= end, end <= base else { return nil }
         return UnsafeRawBufferPointer(
             start: data + Int(truncatingIfNeeded: start),
             count: Int(truncatingIfNeeded: end &- start))
     }
 
+    /// The same.
+    ///
+    /// - Throws: `FormatError` if its places are not in order.
+    package func stored(_ row: Int) throws(FormatError) -> UnsafeRawBufferPointer {
+        guard let bytes = bytes(row) else { throw badCell(row) }
+        return bytes
+    }
+
     /// The table of symbols: of symbols alone.
+    package var symbols: SymbolTable { table }
+
     @inlinable
-    package var symbols: SymbolTable {
+    var table: SymbolTable {
         @inline(__always) get {
             SymbolTable(entries: extra.unsafelyUnwrapped, count: Int(count))
         }
@@ -242,7 +267,7 @@ package struct CellReader: BitwiseCopyable {
 
     /// The most bytes that the cell of a row has, if its codes are so long.
     @inlinable @inline(__always)
-    package static func mostBytes(_ codes: UnsafeRawBufferPointer) -> Int {
+    public static func mostBytes(_ codes: UnsafeRawBufferPointer) -> Int {
         codes.count &* SymbolTable.longest
     }
 
@@ -251,23 +276,45 @@ package struct CellReader: BitwiseCopyable {
     /// - Parameters:
     ///   - codes: what is stored of the cell.
     ///   - target: room for `mostBytes(codes)`, and eight more.
-    /// - Returns: how many there are.
-    /// - Throws: `FormatError` if a code stands for nothing.
+    /// - Returns: how many there are; nil if a code stands for nothing.
     @inlinable @inline(__always)
-    package func expand(_ codes: UnsafeRawBufferPointer, into target: UnsafeMutableRawPointer)
-        throws(FormatError) -> Int
+    public func expand(_ codes: UnsafeRawBufferPointer, into target: UnsafeMutableRawPointer)
+        -> Int?
     {
-        try symbols.expand(codes, into: target)
+        table.expand(codes, into: target)
     }
 
-    /// Whether the cell of a row, which is not nil and no reference, has these bytes.
-    ///
-    /// - Throws: `FormatError` if its places are not in order, or a code stands for nothing.
+    /// Whether the cell of a row, which is not nil and no reference, has these bytes; nil if its places are not in order, or a
+    /// code stands for nothing.
     @inlinable @inline(__always)
-    package func hasBytes(_ row: Int, _ bytes: UnsafeRawBufferPointer) throws(FormatError) -> Bool {
-        let stored = try stored(row)
-        if form == .symbols { return try symbols.equals(stored, bytes) }
-        return stored.count == bytes.count && stored.elementsEqual(bytes)
+    public func hasBytes(_ row: Int, _ bytes: UnsafeRawBufferPointer) -> Bool? {
+        guard let stored = self.bytes(row) else { return nil }
+        if case .symbols = form { return table.equals(stored, bytes) }
+        if stored.count != bytes.count { return false }
+        guard let here = stored.baseAddress, let there = bytes.baseAddress else { return true }
+        var position = 0
+        while position &+ 8 <= stored.count {
+            if here.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+                != there.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            {
+                return false
+            }
+            position &+= 8
+        }
+        while position < stored.count {
+            if stored[position] != bytes[position] { return false }
+            position &+= 1
+        }
+        return true
+    }
+
+    /// What is wrong with a cell that cannot be read.
+    package func badCell(_ row: Int) -> FormatError {
+        FormatError(
+            .malformed, bytes(row) == nil ? "F-564" : "F-566",
+            bytes(row) == nil
+                ? "the bytes of a cell lie outside the slice" : "a code stands for no symbol",
+            at: row, found: UInt64(row))
     }
 
     /// The bytes of all cells, as they are in memory.
@@ -308,18 +355,11 @@ package struct CellReader: BitwiseCopyable {
                 fromByteOffset: Int(count) * 2 + nearest(row) * 8, as: UInt64.self))
     }
 
-    @usableFromInline @inline(never)
-    func badPlace(_ row: Int) -> FormatError {
-        FormatError(
-            .malformed, "F-564", "the bytes of a cell lie outside the slice", at: row,
-            found: UInt64(row))
-    }
-
     // MARK: Memory
 
     /// Where the number of a row begins, or the place of its bytes.
     @inlinable @inline(__always)
-    package func address(_ row: Int) -> UnsafeRawPointer {
+    public func address(_ row: Int) -> UnsafeRawPointer {
         switch form {
         case .fixed16: words + row &* 16
         case .cells, .symbols: places + (row &* Int(placeWidth)) &>> 3
@@ -329,19 +369,19 @@ package struct CellReader: BitwiseCopyable {
 
     /// Where the place of a row's entry in a dictionary begins.
     @inlinable @inline(__always)
-    package func entryAddress(_ row: Int) -> UnsafeRawPointer {
+    public func entryAddress(_ row: Int) -> UnsafeRawPointer {
         places + ((index(row) ?? 0) &* Int(placeWidth)) &>> 3
     }
 
     /// About where the bytes of a row begin.
     @inlinable @inline(__always)
-    package func dataAddress(_ row: Int) -> UnsafeRawPointer {
+    public func dataAddress(_ row: Int) -> UnsafeRawPointer {
         data + Int(truncatingIfNeeded: max(0, min(place(index(row) ?? 0), base)))
     }
 
     /// Where the bit of a row is that says whether it is nil.
     @inlinable @inline(__always)
-    package func nilAddress(_ row: Int) -> UnsafeRawPointer? {
+    public func nilAddress(_ row: Int) -> UnsafeRawPointer? {
         nils.map { UnsafeRawPointer($0 + row &>> Int(bitShift)) }
     }
 }

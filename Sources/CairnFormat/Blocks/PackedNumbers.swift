@@ -9,7 +9,8 @@
 // Threads: a view: good as long as the memory.
 
 /// Numbers that lie packed in memory.
-package struct PackedNumbers: BitwiseCopyable {
+@usableFromInline
+struct PackedNumbers: BitwiseCopyable {
     @usableFromInline let words: UnsafeRawPointer
     @usableFromInline let base: Int64
     @usableFromInline let step: Int64
@@ -18,7 +19,7 @@ package struct PackedNumbers: BitwiseCopyable {
     @usableFromInline let shift: UInt8
 
     /// The zeros behind the last number.
-    static let slack = 8
+    @usableFromInline static let slack = 8
 
     @inlinable
     init(

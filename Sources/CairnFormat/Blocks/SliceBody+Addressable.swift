@@ -128,7 +128,10 @@ extension SliceBody {
                     throw wrongLength(total)
                 }
             }
-            end += try cells.expand(cell, into: parts.values + end)
+            guard let length = cells.expand(cell, into: parts.values + end) else {
+                throw cells.badCell(row)
+            }
+            end += length
             parts.offsets[row + 1] = UInt32(truncatingIfNeeded: end)
         }
         guard end == total else { throw wrongLength(total) }

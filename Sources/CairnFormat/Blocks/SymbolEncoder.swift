@@ -37,7 +37,7 @@ final class SymbolEncoder {
     private static let longSlots = 2048
     private static let candidateSlots = 8192
     private static let rounds = 5
-    private static let longestPause = 63
+    private static let longestPause = 511
     /// How much of the texts is looked at.
     private static let sampleBytes = 8192
     /// A short code that is none.
@@ -90,7 +90,7 @@ final class SymbolEncoder {
         codeOrTrain(data, starts, lengths, rows, total, places, &codes)
         let isWorthIt = codes.count + tableSize <= best - best / 8
         if !isWorthIt { trained.raw = 0 }
-        pause.length = isWorthIt ? 0 : min(pause.length * 2 + 1, Self.longestPause)
+        pause.length = isWorthIt ? 0 : min(pause.length * 4 + 3, Self.longestPause)
         pause.left = pause.length
         return isWorthIt
     }

@@ -8,6 +8,7 @@
 // Threads: a view: good as long as the memory.
 
 /// The symbols of a slice.
+@usableFromInline
 package struct SymbolTable: BitwiseCopyable {
     /// The bytes of the longest symbol.
     @usableFromInline static let longest = 8
@@ -51,13 +52,11 @@ package struct SymbolTable: BitwiseCopyable {
     /// Writes what codes stand for.
     ///
     /// - Parameter target: room for eight bytes a code, and eight more.
-    /// - Returns: how many bytes that are.
-    /// - Throws: `FormatError` if a code stands for nothing.
+    /// - Returns: how many bytes that are; nil if a code stands for nothing.
     @inlinable @inline(__always)
-    func expand(_ codes: UnsafeRawBufferPointer, into target: UnsafeMutableRawPointer)
-        throws(FormatError) -> Int
-    {
+    func expand(_ codes: UnsafeRawBufferPointer, into target: UnsafeMutableRawPointer) -> Int? {
         guard let base = codes.baseAddress else { return 0 }
+        let symbols = symbols
         var (position, end) = (0, target)
         while position < codes.count {
             let code = Int(base.load(fromByteOffset: position, as: UInt8.self))
@@ -69,9 +68,7 @@ package struct SymbolTable: BitwiseCopyable {
                     as: UInt64.self)
                 end += length
             } else {
-                guard code == Int(Self.escape), position < codes.count else {
-                    throw Self.unknown(code)
-                }
+                guard code == Int(Self.escape), position < codes.count else { return nil }
                 end.storeBytes(
                     of: base.load(fromByteOffset: position, as: UInt8.self), as: UInt8.self)
                 position &+= 1
@@ -81,13 +78,9 @@ package struct SymbolTable: BitwiseCopyable {
         return end - target
     }
 
-    /// Whether codes stand for these bytes.
-    ///
-    /// - Throws: `FormatError` if a code stands for nothing.
+    /// Whether codes stand for these bytes; nil if a code stands for nothing.
     @usableFromInline
-    func equals(_ codes: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer)
-        throws(FormatError) -> Bool
-    {
+    func equals(_ codes: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer) -> Bool? {
         var (position, end) = (0, 0)
         while position < codes.count {
             let code = Int(codes[position])
@@ -103,9 +96,7 @@ package struct SymbolTable: BitwiseCopyable {
                 }
                 end &+= length
             } else {
-                guard code == Int(Self.escape), position < codes.count else {
-                    throw Self.unknown(code)
-                }
+                guard code == Int(Self.escape), position < codes.count else { return nil }
                 if end == bytes.count || bytes[end] != codes[position] { return false }
                 position &+= 1
                 end &+= 1
@@ -135,8 +126,8 @@ package struct SymbolTable: BitwiseCopyable {
         return length
     }
 
-    @usableFromInline @inline(never)
-    static func unknown(_ code: Int) -> FormatError {
+    @inline(never)
+    private static func unknown(_ code: Int) -> FormatError {
         FormatError(
             .malformed, "F-566", "a code stands for no symbol", found: UInt64(code))
     }

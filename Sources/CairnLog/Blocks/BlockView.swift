@@ -132,6 +132,6 @@ extension CellReader: ViewedCells {
     }
 
     @inline(__always) func prefetchEntry(_ row: Int) {
-        if form == .dictionary { cairn_prefetch(dataAddress(row)) }
+        if case .dictionary = form { cairn_prefetch(dataAddress(row)) }
     }
 }

@@ -104,11 +104,19 @@ extension CachedBlock {
             return value.count == bytes.count
                 && value.withUnsafeBytes { compareCells($0, bytes) == 0 }
         }
-        do throws(FormatError) {
-            return try cells.hasBytes(row, bytes)
-        } catch {
-            throw StoreError(error, at: place)
-        }
+        guard let has = cells.hasBytes(row, bytes) else { throw badCell(cells, row) }
+        return has
+    }
+
+    /// What is wrong with a cell that cannot be read.
+    @inline(never)
+    func badCell(_ cells: CellReader, _ row: Int) -> StoreError {
+        StoreError(cells.badCell(row), at: place)
+    }
+
+    @inline(never)
+    func badCell(_ cells: UnsafePointer<CellReader>, _ row: Int) -> StoreError {
+        badCell(cells.pointee, row)
     }
 
     /// A value that has frames of its own.
@@ -125,18 +133,14 @@ extension CachedBlock {
         if cells.isExternal(row) {
             return String(decoding: try largeBytes(cells, row), as: UTF8.self)
         }
-        do throws(FormatError) {
-            let stored = try cells.stored(row)
-            if cells.form != .symbols { return String(decoding: stored, as: UTF8.self) }
-            let room = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: CellReader.mostBytes(stored) + 8, alignment: 8)
-            defer { room.deallocate() }
-            guard let target = room.baseAddress else { return "" }
-            let count = try cells.expand(stored, into: target)
-            return String(
-                decoding: UnsafeRawBufferPointer(rebasing: room[..<count]), as: UTF8.self)
-        } catch {
-            throw StoreError(error, at: place)
+        guard let stored = cells.bytes(row) else { throw badCell(cells, row) }
+        guard case .symbols = cells.form else { return String(decoding: stored, as: UTF8.self) }
+        let room = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: CellReader.mostBytes(stored) + 8, alignment: 8)
+        defer { room.deallocate() }
+        guard let target = room.baseAddress, let count = cells.expand(stored, into: target) else {
+            throw badCell(cells, row)
         }
+        return String(decoding: UnsafeRawBufferPointer(rebasing: room[..<count]), as: UTF8.self)
     }
 }

@@ -49,18 +49,20 @@ extension ColumnBuffer {
     mutating func setBytes(
         row: Int, of cells: UnsafePointer<CellReader>, _ slot: Int, _ view: PointView
     ) throws(StoreError) {
-        do throws(FormatError) {
-            let stored = try cells.pointee.stored(slot)
-            if cells.pointee.form == .symbols {
-                return try setBytes(upTo: CellReader.mostBytes(stored) + 8, row: row) {
-                    target throws(FormatError) in
-                    try cells.pointee.expand(stored, into: target)
+        guard let stored = cells.pointee.bytes(slot) else { throw view.block.badCell(cells, slot) }
+        if case .symbols = cells.pointee.form {
+            var isGood = true
+            setBytes(upTo: CellReader.mostBytes(stored) + 8, row: row) { target in
+                guard let count = cells.pointee.expand(stored, into: target) else {
+                    isGood = false
+                    return 0
                 }
+                return count
             }
-            if !cells.pointee.isExternal(slot) { return setBytes(stored, row: row) }
-        } catch {
-            throw StoreError(error, at: view.block.place)
+            guard isGood else { throw view.block.badCell(cells, slot) }
+            return
         }
+        if !cells.pointee.isExternal(slot) { return setBytes(stored, row: row) }
         let value = try view.block.largeBytes(cells.pointee, slot)
         value.withUnsafeBytes { setBytes($0, row: row) }
     }
@@ -84,11 +86,10 @@ extension ColumnBuffer {
             return UInt64(bitPattern: cells.pointee.integer(slot)) == word(row)
         }
         if cells.pointee.isExternal(slot) { return false }
-        do throws(FormatError) {
-            return try cells.pointee.hasBytes(slot, bytes(row: row))
-        } catch {
-            throw StoreError(error, at: view.block.place)
+        guard let has = cells.pointee.hasBytes(slot, bytes(row: row)) else {
+            throw view.block.badCell(cells, slot)
         }
+        return has
     }
 
     /// The same of a column that is decoded.

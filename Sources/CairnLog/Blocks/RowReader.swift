@@ -55,19 +55,17 @@ struct RowReader {
                 let value = try block.largeBytes(cells, row)
                 return value.withUnsafeBytes { builder.set(index, bytes: $0) }
             }
-            do throws(FormatError) {
-                let stored = try cells.stored(row)
-                if cells.form == .symbols {
-                    try builder.set(index, upTo: CellReader.mostBytes(stored) + 8) {
-                        target throws(FormatError) in
-                        try cells.expand(stored, into: target)
-                    }
-                } else {
-                    builder.set(index, bytes: stored)
+            guard let stored = cells.bytes(row) else { throw block.badCell(cells, row) }
+            guard case .symbols = cells.form else { return builder.set(index, bytes: stored) }
+            var isGood = true
+            builder.set(index, upTo: CellReader.mostBytes(stored) + 8) { target in
+                guard let count = cells.expand(stored, into: target) else {
+                    isGood = false
+                    return 0
                 }
-            } catch {
-                throw StoreError(error, at: block.place)
+                return count
             }
+            guard isGood else { throw block.badCell(cells, row) }
         }
     }
 

@@ -199,12 +199,10 @@ extension KeyBuffer {
                 let value = try block.largeBytes(cells, row)
                 return value.withUnsafeBytes { part($0, compound) }
             }
-            do throws(FormatError) {
-                let stored = try cells.stored(row)
-                if cells.form != .symbols { return part(stored, compound) }
-                try append(expanding: stored, by: cells, compound)
-            } catch {
-                throw StoreError(error, at: block.place)
+            guard let stored = cells.bytes(row) else { throw block.badCell(cells, row) }
+            guard case .symbols = cells.form else { return part(stored, compound) }
+            guard append(expanding: stored, by: cells, compound) else {
+                throw block.badCell(cells, row)
             }
             return true
         }
@@ -213,17 +211,18 @@ extension KeyBuffer {
 
     private mutating func append(
         expanding codes: UnsafeRawBufferPointer, by cells: CellReader, _ compound: Bool
-    ) throws(FormatError) {
+    ) -> Bool {
         // The length is known behind the bytes.
         let start = count
         if compound { append(length: 0) }
         let most = CellReader.mostBytes(codes) + 8
         if capacity &- count < most { grow(most) }
-        let length = try cells.expand(codes, into: base + count)
+        guard let length = cells.expand(codes, into: base + count) else { return false }
         count &+= length
         if compound {
             (base + start).storeBytes(
                 of: UInt32(truncatingIfNeeded: length).littleEndian, as: UInt32.self)
         }
+        return true
     }
 }

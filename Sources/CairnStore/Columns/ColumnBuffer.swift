@@ -219,11 +219,11 @@ public struct ColumnBuffer {
     /// Sets a cell of a column of bytes to what a closure writes, and says the length of.
     ///
     /// - Parameter most: how much room there has to be for it.
-    @inlinable @inline(__always) package mutating func setBytes<E: Error>(
-        upTo most: Int, row: Int, _ write: (UnsafeMutableRawPointer) throws(E) -> Int
-    ) throws(E) {
+    @inlinable @inline(__always) public mutating func setBytes(
+        upTo most: Int, row: Int, _ write: (UnsafeMutableRawPointer) -> Int
+    ) {
         if capacity &- used < most, !grow(most, row: row) { return }
-        let count = try write(UnsafeMutableRawPointer(data + used))
+        let count = write(UnsafeMutableRawPointer(data + used))
         values.storeBytes(
             of: UInt32(truncatingIfNeeded: used), toByteOffset: row &* 4, as: UInt32.self)
         lengths[row] = UInt32(truncatingIfNeeded: count)

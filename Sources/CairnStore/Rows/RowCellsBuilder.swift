@@ -72,14 +72,13 @@ package struct RowCellsBuilder: ~Copyable {
     /// Sets a cell of a variable kind to what a closure writes, and says the length of.
     ///
     /// - Parameter most: how much room there has to be for it.
-    @inline(__always)
-    package mutating func set<E: Error>(
-        _ column: Int, upTo most: Int, _ write: (UnsafeMutableRawPointer) throws(E) -> Int
-    ) throws(E) {
+    package mutating func set(
+        _ column: Int, upTo most: Int, _ write: (UnsafeMutableRawPointer) -> Int
+    ) {
         let offset = count
         precondition(offset + most <= Int(UInt32.max), "the values of a row exceed 4 GiB")
         if capacity - count < most { grow(most) }
-        count += try write(room + count)
+        count += write(room + count)
         noteTail(column, from: offset)
     }
 

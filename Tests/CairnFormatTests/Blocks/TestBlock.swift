@@ -97,7 +97,10 @@ extension CellReader {
                 let bytes = try [UInt8](
                     unsafeUninitializedCapacity: CellReader.mostBytes(stored) + 8
                 ) { room, count in
-                    count = try room.baseAddress.map { try expand(stored, into: $0) } ?? 0
+                    guard let made = room.baseAddress.flatMap({ expand(stored, into: $0) }) else {
+                        throw badCell(row)
+                    }
+                    count = made
                 }
                 guard try symbols.length(stored) == bytes.count else {
                     throw FormatError(.malformed, "F-569", "a length that is another one")

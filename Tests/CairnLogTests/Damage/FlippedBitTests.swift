@@ -53,6 +53,16 @@ struct FlippedBitTests {
         }
     }
 
+    @Test("In a store with packed columns it is reported like any other")
+    func packed() throws {
+        let image = try PackedSample.image()
+        for name in image.segments {
+            for bit in Self.bits(of: image.files[name]!, each: 211) {
+                expectDamage(Self.flip(bit, in: name, of: image), name, bit)
+            }
+        }
+    }
+
     func closeFrameLength(_ bytes: [UInt8]) -> Int {
         var start = bytes.count - FrameHeader.size
         while bytes[start..<start + 4].elementsEqual([0x43, 0x46, 0x52, 0x4d]) == false {
