@@ -53,12 +53,16 @@ struct FlippedBitTests {
         }
     }
 
-    @Test("In a store with packed columns it is reported like any other")
+    @Test("In a store with packed columns it is reported, wherever it is")
     func packed() throws {
         let image = try PackedSample.image()
         for name in image.segments {
             for bit in Self.bits(of: image.files[name]!, each: 211) {
-                expectDamage(Self.flip(bit, in: name, of: image), name, bit)
+                // Its first segment has gone, so that of a later one whose head is damaged another place is named.
+                let error = #expect(throws: StoreError.self, "bit \(bit) of \(name)") {
+                    try Self.flip(bit, in: name, of: image).content()
+                }
+                #expect(error?.code == .damaged, "bit \(bit) of \(name)")
             }
         }
     }
