@@ -77,7 +77,7 @@ final class BlockCache: Sendable {
             return table.scan(key, meter)
         }
         guard let known = found else { return nil }
-        return hasRoom || known.hasDecoded ? known : CachedBlock(beside: known)
+        return hasRoom || known.hasColumns ? known : CachedBlock(beside: known)
     }
 
     /// Whether there is room for more than what is here.

@@ -30,11 +30,16 @@ struct RowReader {
     func cells(_ block: CachedBlock, _ row: Int, _ builder: inout RowCellsBuilder)
         throws(StoreError) -> RowCells
     {
-        let columns = catalog.entities[entity].columns
+        try Self.cells(catalog.entities[entity].columns, catalog, block, row, &builder)
+    }
+
+    /// The same by whoever has the columns.
+    static func cells(
+        _ columns: [Catalog.StoredColumn], _ catalog: Catalog, _ block: CachedBlock, _ row: Int,
+        _ builder: inout RowCellsBuilder
+    ) throws(StoreError) -> RowCells {
         let cells = try block.allReaders(columns, version: catalog.version)
-        for index in 0..<columns.count {
-            try Self.put(index, cells + index, block, row, &builder)
-        }
+        for index in 0..<columns.count { try put(index, cells + index, block, row, &builder) }
         return builder.finish()
     }
 
@@ -66,39 +71,6 @@ struct RowReader {
                 return count
             }
             guard isGood else { throw block.badCell(cells, row) }
-        }
-    }
-
-    /// The raw cells of a row whose columns were looked up before.
-    @inline(__always)
-    static func cells(
-        _ columns: UnsafeBufferPointer<CellColumn>, _ block: CachedBlock, _ row: Int,
-        _ builder: inout RowCellsBuilder
-    ) throws(StoreError) -> RowCells {
-        guard let first = columns.baseAddress else { return builder.finish() }
-        for index in columns.indices { try put(index, first + index, block, row, &builder) }
-        return builder.finish()
-    }
-
-    @inline(__always)
-    private static func put(
-        _ index: Int, _ column: UnsafePointer<CellColumn>, _ block: CachedBlock, _ row: Int,
-        _ builder: inout RowCellsBuilder
-    ) throws(StoreError) {
-        let cells = column.pointee
-        if cells.isNil(row) { return }
-        switch cells.kind {
-        case .integer: builder.set(index, word: UInt64(bitPattern: cells.integer(row)))
-        case .double: builder.set(index, word: cells.double(row).bitPattern)
-        case .float: builder.set(index, word: UInt64(cells.float(row).bitPattern))
-        case .fixed16: builder.set(index, bytes: cells.fixed16(row))
-        case .bytes:
-            if cells.isExternal(row) {
-                let value = try block.large(cells.bytes(row))
-                value.withUnsafeBytes { builder.set(index, bytes: $0) }
-            } else {
-                builder.set(index, bytes: cells.bytes(row))
-            }
         }
     }
 

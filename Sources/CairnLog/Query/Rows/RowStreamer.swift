@@ -57,7 +57,10 @@ struct RowStreamer {
                 // A row with a large value is read by itself.
                 var builder = RowCellsBuilder(columns: cells.count)
                 rows.take(
-                    0, 0, try RowReader.cells(cells, block, Int(slots[next]), &builder))
+                    0, 0,
+                    try RowReader.cells(
+                        catalog.entities[rows.entity].columns, catalog, block,
+                        Int(slots[next]), &builder))
             }
             for row in 0..<rows.count {
                 let slot = Int(slots[next + row])
