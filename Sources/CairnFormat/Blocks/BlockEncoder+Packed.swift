@@ -214,16 +214,18 @@ extension BlockEncoder {
             if size < best / 3 { return (.lengths, 0) }
             raw.cut(to: start)
         }
-        if !hasExternals, total >= 256, total <= Self.mostSymbolBytes, best * 4 > plain {
+        if !hasExternals, total <= Self.mostSymbolBytes, best * 4 > plain {
             let coder = symbolEncoder(of: property)
-            if coder.encode(
-                data, scratch.starts, scratch.lengths, rows, total: total, best: best,
-                places: scratch.places, codes: &symbolCodes)
-            {
+            if coder.isWorthTrying(total) {
+                coder.encode(
+                    data, scratch.starts, scratch.lengths, rows, total: total,
+                    places: scratch.places, codes: &symbolCodes)
                 let size =
                     coder.tableSize + symbolCodes.count
                     + placesSize(of: scratch.places, rows)
-                if size < best - best / 8 {
+                let isWorthIt = size < best - best / 8
+                coder.wasWorthIt(isWorthIt)
+                if isWorthIt {
                     coder.appendTable(to: &raw)
                     appendPlaces(scratch.places, rows)
                     raw.append(symbolCodes.bytes)
