@@ -1,8 +1,8 @@
 // What could become a symbol, and what of it stands for the most bytes.                           Format 50.16
 //
-//   1. Codes and pairs of codes are counted while a sample is coded. Pairs that occur twice are kept in a list besides, since
-//      few of all that are possible do.
-//   2. Each code, and each of those pairs put together, is a candidate. Those of the same bytes are one, by a hash table.
+//   1. Codes and pairs of codes are counted while a sample is coded. Pairs that occur are kept in a list besides, since few of
+//      all that are possible do.
+//   2. Each code, and each pair that occurs twice, put together, is a candidate. Those of the same bytes are one, by a hash table.
 //   3. They are handed out by what they gain, from a heap: hardly more than the best 255 of several thousand are wanted.
 //
 // Threads: belongs to one training.
@@ -20,20 +20,20 @@ struct SymbolCandidates: ~Copyable {
 
     private let counts: UnsafeMutablePointer<UInt32>
     private let pairs: UnsafeMutablePointer<UInt16>
-    /// The pairs that occurred twice.
-    private let repeated: UnsafeMutablePointer<Int32>
-    private var repeatedCount = 0
+    /// The pairs that occurred.
+    private let seen: UnsafeMutablePointer<Int32>
+    private var seenCount = 0
     private let table: UnsafeMutablePointer<Candidate>
     /// A heap: what a candidate gains, and below it where it is in the table.
     private let ranks: UnsafeMutablePointer<UInt64>
     private var rankCount = 0
 
-    /// - Parameter most: how many codes are counted at most before they are taken.
+    /// - Parameter most: how many bytes are coded at most before what was counted is gathered.
     init(counting most: Int) {
         counts = .allocate(capacity: Self.codes)
         pairs = .allocate(capacity: Self.codes * Self.codes)
-        // Each code makes two pairs at most, and a pair is repeated only once.
-        repeated = .allocate(capacity: most)
+        // A code of two bytes and more makes two pairs.
+        seen = .allocate(capacity: most)
         table = .allocate(capacity: Self.slots)
         ranks = .allocate(capacity: Self.slots)
         counts.initialize(repeating: 0, count: Self.codes)
@@ -44,7 +44,7 @@ struct SymbolCandidates: ~Copyable {
     deinit {
         counts.deallocate()
         pairs.deallocate()
-        repeated.deallocate()
+        seen.deallocate()
         table.deallocate()
         ranks.deallocate()
     }
@@ -65,9 +65,9 @@ struct SymbolCandidates: ~Copyable {
     @inline(__always)
     private mutating func countPair(_ pair: Int) {
         let known = pairs[pair]
-        if known == 1 {
-            repeated[repeatedCount] = Int32(truncatingIfNeeded: pair)
-            repeatedCount &+= 1
+        if known == 0 {
+            seen[seenCount] = Int32(truncatingIfNeeded: pair)
+            seenCount &+= 1
         }
         pairs[pair] = known == .max ? .max : known &+ 1
     }
@@ -86,15 +86,16 @@ struct SymbolCandidates: ~Copyable {
         for code in 0..<256 + symbols.count where counts[code] > 0 {
             note(symbol(code), Int(counts[code]))
         }
-        for index in 0..<repeatedCount {
-            let pair = Int(repeated[index])
+        for index in 0..<seenCount {
+            let pair = Int(seen[index])
+            let count = Int(pairs[pair])
+            pairs[pair] = 0
             let first = symbol(pair >> 9)
-            if first.length == SymbolTable.longest { continue }
-            note(first.followed(by: symbol(pair & 511)), Int(pairs[pair]))
+            if count == 1 || first.length == SymbolTable.longest { continue }
+            note(first.followed(by: symbol(pair & 511)), count)
         }
         counts.update(repeating: 0, count: Self.codes)
-        pairs.update(repeating: 0, count: Self.codes * Self.codes)
-        repeatedCount = 0
+        seenCount = 0
         var kept = 0
         for index in 0..<rankCount {
             let slot = Int(ranks[index])

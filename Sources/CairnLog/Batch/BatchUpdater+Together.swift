@@ -22,13 +22,14 @@ extension BatchUpdater {
 
     /// Updates the rows that a scan finds.
     func takeTogether(_ runner: FetchRunner, _ builder: inout CommitBuilder) throws(StoreError) {
-        let (blocks, tests) = runner.scanned()
+        let list = runner.scanned()
+        let (blocks, noted) = (list.blocks, list.noted)
         let line = RewritingLine(count: blocks.count, ahead: min(Self.ahead, max(1, blocks.count)))
         var failure: StoreError?
         func writeAll() {
             do throws(StoreError) {
                 try write(
-                    blocks, line, BlockRewriter(plan, runner, tests, tools.sizes), runner, &builder)
+                    blocks, line, BlockRewriter(plan, runner, noted, tools.sizes), runner, &builder)
             } catch {
                 failure = error
             }
@@ -38,7 +39,7 @@ extension BatchUpdater {
             writeAll()
         } else {
             reader.crew.together(writeAll) {
-                let rewriter = BlockRewriter(plan, runner, tests, tools.sizes)
+                let rewriter = BlockRewriter(plan, runner, noted, tools.sizes)
                 while let index = line.next() {
                     rewriter.make(blocks[index], into: line.place(of: index))
                     line.finish(index)

@@ -17,7 +17,7 @@ final class BlockRewriter {
     private let sizes: StoreSizes
     /// Whether what is written may be packed. No later segment says less.
     private let isPacking: Bool
-    private let tests: [ZoneTest]
+    private let noted: [Int]
     private var targets: [Int: UpdateTarget] = [:]
     /// The block that was made last. It goes when the next one is there, so that their memory is not given back and asked for
     /// with each.
@@ -26,11 +26,11 @@ final class BlockRewriter {
     private let scratch = ScanScratch()
     private let rows = UnsafeMutablePointer<UInt16>.allocate(capacity: FormatLimits.maximumRows)
 
-    init(_ plan: BatchUpdatePlan, _ runner: FetchRunner, _ tests: [ZoneTest], _ sizes: StoreSizes) {
+    init(_ plan: BatchUpdatePlan, _ runner: FetchRunner, _ noted: [Int], _ sizes: StoreSizes) {
         self.plan = plan
         reader = runner.reader
         self.runner = runner
-        self.tests = tests
+        self.noted = noted
         self.sizes = sizes
         isPacking = runner.state.segments.current.header.flags.allowsPackedColumns
     }
@@ -54,7 +54,7 @@ final class BlockRewriter {
     {
         // Where all rows are wanted, the block will be gone soon.
         let (cached, count) = try runner.pick(
-            block, tests, scratch, isPassing: runner.filter == nil)
+            block, noted, scratch, isPassing: runner.filter == nil)
         last = cached
         if count == 0 { return .nothing }
         let target = target(of: block.entity)

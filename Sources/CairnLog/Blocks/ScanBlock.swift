@@ -8,3 +8,10 @@ struct ScanBlock: BitwiseCopyable {
     let entry: BlockEntry
     var look = Look.plainly
 }
+
+/// Blocks that are looked at one after the other.
+struct ScanList {
+    var blocks: [ScanBlock]
+    /// The columns whose zones are noted of blocks that are marked so.
+    let noted: [Int]
+}

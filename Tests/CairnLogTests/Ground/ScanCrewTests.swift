@@ -164,6 +164,25 @@ struct ScanCrewTests {
         #expect(try pair.helped.snapshot().explain(fetch).blocksRead == 0)
     }
 
+    @Test("The first rows of an order are looked for where they can be, once its values are known")
+    func firstOfOrder() throws {
+        var random = RandomSource()
+        let pair = try Pair(&random, rows: 2000)
+        let snapshot = try pair.helped.snapshot()
+        for (isAscending, predicate) in [
+            (true, nil), (false, nil), (false, PredicateNode.compare("order", .less, .integer(900))),
+        ] {
+            var fetch = StoreFetch(entity: 0, predicate: predicate)
+            fetch.sort = [SortKey("order", ascending: isAscending)]
+            let whole = try snapshot.fetch(fetch).ids
+            fetch.limit = 10
+            _ = try snapshot.fetch(fetch)
+            #expect(try snapshot.fetch(fetch).ids == Array(whole.prefix(10)))
+            let plan = try snapshot.explain(fetch)
+            #expect(plan.blocksRead <= 3 && plan.blocksSkipped > 50, "\(plan)")
+        }
+    }
+
     @Test(
         "No block is passed over for what zones do not know: how texts go on, nil beside a range, large values"
     )

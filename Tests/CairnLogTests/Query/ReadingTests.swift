@@ -62,6 +62,8 @@ struct ReadingTests {
                 let first = try snapshot.fetch(fetch).ids
                 let expected = whole.dropFirst(fetch.offset).prefix(fetch.limit ?? 0)
                 #expect(first == Array(expected), "\(fetch), seed \(random.seed)")
+                // Then it is known between which values the keys of each block lie.
+                #expect(try snapshot.fetch(fetch).ids == first, "\(fetch), seed \(random.seed)")
             }
         }
     }

@@ -19,6 +19,16 @@ extension Workload {
             }
         },
         Workload(
+            "top-10-scan", "the same without an index, 20 requests", metrics: [.time("request")]
+        ) { job in
+            let requests = 20
+            return try warm(job, requests) { peer in
+                var tally = Tally()
+                for _ in 0..<requests { try peer.top(10, .cheapest) { tally.add($0) } }
+                return tally.text
+            }
+        },
+        Workload(
             "range", "about 1,000 rows in a range of an index to structs, 200 requests",
             start: .indexedRows
         ) { job in

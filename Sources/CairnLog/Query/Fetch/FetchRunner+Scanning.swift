@@ -1,7 +1,7 @@
 // Goes through the blocks of an entity and its descendants.
 //
-//   1. If there is a condition, or more than one pass, the blocks are listed; those that no match can be in, by what is
-//      known of their values, are left out.
+//   1. If there is a condition, an order, or more than one pass, the blocks are listed; those that no match can be in, by what
+//      is known of their values, are left out.
 //   2. The condition is asked block by block. What is asked of columns alone is asked by several threads, if there is much of
 //      it: each takes the next blocks that nobody has, and what they select is handed over in order.
 //
@@ -25,8 +25,8 @@ extension FetchRunner {
     func scan(
         _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        let scratch = ScanScratch()
         if filter == nil {
+            let scratch = ScanScratch()
             checkCondition()
             trace?.estimate = family.reduce(0) { $0 + state.counts[$1] }
             return try eachBlock { block throws(StoreError) in
@@ -37,11 +37,19 @@ extension FetchRunner {
                 return try body(cached, block.entity, slots)
             }
         }
-        let (blocks, tests) = scanned()
-        if canBeHelped(blocks) { return try scanTogether(blocks, tests, body) }
-        for block in blocks {
+        try scan(scanned(), body)
+    }
+
+    /// The same for blocks that are listed.
+    func scan(
+        _ list: ScanList,
+        _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        if canBeHelped(list.blocks) { return try scanTogether(list, body) }
+        let scratch = ScanScratch()
+        for block in list.blocks {
             note(block)
-            let (cached, count) = try pick(block, tests, scratch)
+            let (cached, count) = try pick(block, list.noted, scratch)
             guard count > 0 else { continue }
             let slots = UnsafeMutableBufferPointer(start: scratch.slots, count: count)
             if try !body(cached, block.entity, slots) { return }
@@ -50,12 +58,13 @@ extension FetchRunner {
 
     /// How many rows a scan finds.
     func scanCount() throws(StoreError) -> Int {
-        let (blocks, tests) = scanned()
+        let list = scanned()
+        let (blocks, noted) = (list.blocks, list.noted)
         for block in blocks { note(block) }
         guard canBeHelped(blocks) else {
             let scratch = ScanScratch()
             var total = 0
-            for block in blocks { total += try count(block, tests, scratch) }
+            for block in blocks { total += try count(block, noted, scratch) }
             return total
         }
         let next = Atomic(0)
@@ -69,7 +78,7 @@ extension FetchRunner {
                     let first = next.wrappingAdd(8, ordering: .relaxed).oldValue
                     if first >= blocks.count { break }
                     for block in blocks[first..<min(first + 8, blocks.count)] {
-                        total += try count(block, tests, scratch)
+                        total += try count(block, noted, scratch)
                     }
                 }
                 outcome.withLock { $0.total += total }
@@ -91,8 +100,10 @@ extension FetchRunner {
             "what an index was to answer is scanned for without its condition")
     }
 
-    /// The blocks that matches can be in, and what is asked of their zones.
-    func scanned() -> (blocks: [ScanBlock], tests: [ZoneTest]) {
+    /// The blocks that matches can be in.
+    ///
+    /// - Parameter column: another one whose zones are noted, beside those of the condition.
+    func scanned(noting column: Int? = nil) -> ScanList {
         checkCondition()
         trace?.asksRows = filter != nil
         trace?.estimate = family.reduce(0) { $0 + state.counts[$1] }
@@ -106,7 +117,9 @@ extension FetchRunner {
             reader.zones.look(&blocks, tests, catalog)
             blocks.removeAll { $0.look == .nothing }
         }
-        return (blocks, tests)
+        var noted = column.map { [$0] } ?? []
+        for test in tests where !noted.contains(test.column) { noted.append(test.column) }
+        return ScanList(blocks: blocks, noted: noted)
     }
 
     /// Calls the body with each block that has live rows, until it returns false.
@@ -139,17 +152,16 @@ extension FetchRunner {
     /// A block, and a byte of 0 or 1 for each of its rows. Behind the rows there are 7 bytes of 0; of dead rows the bytes
     /// mean nothing.
     private func select(
-        _ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch, isPassing: Bool = false
+        _ block: ScanBlock, _ noted: [Int], _ scratch: ScanScratch, isPassing: Bool = false
     ) throws(StoreError) -> CachedBlock {
         try checkCancelled()
         let cached = try untracedBlock(block.entry, isPassing: isPassing, isScan: true)
         let stored = catalog.entities[block.entity]
         // What is not published may be given up, and something else be written where it was.
         if block.look == .andNote, isPublished {
-            for (index, test) in tests.enumerated() {
-                if tests[..<index].contains(where: { $0.column == test.column }) { continue }
-                let column = stored.columns[test.column]
-                let cells = try cached.cells(column, at: test.column).pointee
+            for place in noted {
+                let column = stored.columns[place]
+                let cells = try cached.cells(column, at: place).pointee
                 reader.zones.note(
                     .of(cells, rows: cached.rows), of: column.propertyID, block)
             }
@@ -168,21 +180,23 @@ extension FetchRunner {
         return cached
     }
 
-    private func count(_ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch)
+    private func count(_ block: ScanBlock, _ noted: [Int], _ scratch: ScanScratch)
         throws(StoreError) -> Int
     {
-        let cached = try select(block, tests, scratch)
+        let cached = try select(block, noted, scratch)
         return Self.count(scratch.selection, cached.rows, block.entry)
     }
 
     /// Lists the slots of a block that match. Several threads may do so at once where `canBeHelped`, or what is asked is
     /// asked of columns alone and the holder of the turn waits for them.
     ///
-    /// - Parameter isPassing: whether the block is not to be kept.
+    /// - Parameters:
+    ///   - noted: the columns whose zones are noted, unless they are known.
+    ///   - isPassing: whether the block is not to be kept.
     func pick(
-        _ block: ScanBlock, _ tests: [ZoneTest], _ scratch: ScanScratch, isPassing: Bool = false
+        _ block: ScanBlock, _ noted: [Int], _ scratch: ScanScratch, isPassing: Bool = false
     ) throws(StoreError) -> (block: CachedBlock, count: Int) {
-        let cached = try select(block, tests, scratch, isPassing: isPassing)
+        let cached = try select(block, noted, scratch, isPassing: isPassing)
         return (
             cached, Self.pick(scratch.selection, cached.rows, block.entry, into: scratch.slots)
         )
@@ -198,9 +212,10 @@ extension FetchRunner {
     }
 
     private func scanTogether(
-        _ blocks: [ScanBlock], _ tests: [ZoneTest],
+        _ list: ScanList,
         _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
     ) throws(StoreError) {
+        let (blocks, noted) = (list.blocks, list.noted)
         let width = FormatLimits.maximumRows + 8
         let slots = UnsafeMutablePointer<UInt16>.allocate(capacity: Self.mostAhead * width)
         let picked = UnsafeMutablePointer<Picked>.allocate(capacity: Self.mostAhead)
@@ -223,7 +238,7 @@ extension FetchRunner {
                     if index >= part.endIndex { return }
                     let place = index - part.startIndex
                     do throws(StoreError) {
-                        let cached = try select(blocks[index], tests, scratch)
+                        let cached = try select(blocks[index], noted, scratch)
                         picked[place].block = cached
                         picked[place].count = Self.pick(
                             scratch.selection, cached.rows, blocks[index].entry,

@@ -4,8 +4,8 @@
 //      directory; an equality on a to-one relationship asks its inverse table; all else is a scan of the
 //      blocks of the entity and its descendants.
 //   2. Candidates of an index are held against the whole condition, a scan runs it block by block.
-//   3. Sort by the keys, then by number, so that pages are stable; then offset and limit. With a limit, a scan lets what
-//      is beyond it go as it goes along.
+//   3. Sort by the keys, then by number, so that pages are stable; then offset and limit. With a limit, a scan begins where the
+//      first rows can be (`firstOfOrder`), and lets what is beyond them go as it goes along.
 //   4. Rows are read for what is left, if they are wanted.
 //
 // Threads: one runner in one thread, but for what its helpers use; the state is pinned by whoever made it.
@@ -173,24 +173,10 @@ struct FetchRunner {
             plan.isCovering =
                 found.isWhole && !fetch.includesRows && (isOrdered || fetch.sort.isEmpty)
         } else {
-            var bound = SortBound(fetch, catalog)
-            try scan { block, entity, slots throws(StoreError) in
-                let numbers = try block.numbers()
-                let stored = catalog.entities[entity]
-                let count = try bound?.reduce(slots, block, stored) ?? slots.count
-                for slot in slots.prefix(count) {
-                    let number = numbers.number(Int(slot))
-                    hits.append(
-                        RowHit(
-                            number: number, cell: state.directories[stored.tree][number],
-                            entity: entity))
-                }
-                if let limit = bound, limit.isExceeded(by: hits.count) {
-                    try RowSorter(runner: self).sort(&hits, by: fetch.sort)
-                    hits.removeSubrange(limit.wanted...)
-                    if let last = hits.last { try bound?.move(to: last, self) }
-                }
-                return true
+            if let bound = SortBound(fetch, catalog) {
+                hits = try firstOfOrder(bound)
+            } else {
+                hits = try all()
             }
             plan = PlanName(scanPlan)
         }
@@ -202,6 +188,21 @@ struct FetchRunner {
             try RowSorter(runner: self).sort(&hits, by: fetch.sort)
         }
         return (cut(hits, skipped), plan)
+    }
+
+    /// All that match, in no order.
+    private func all() throws(StoreError) -> [RowHit] {
+        var hits: [RowHit] = []
+        try scan { block, entity, slots throws(StoreError) in
+            let numbers = try block.numbers()
+            let directory = state.directories[catalog.entities[entity].tree]
+            for slot in slots {
+                let number = numbers.number(Int(slot))
+                hits.append(RowHit(number: number, cell: directory[number], entity: entity))
+            }
+            return true
+        }
+        return hits
     }
 
     /// What a scan is called.

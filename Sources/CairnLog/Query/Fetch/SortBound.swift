@@ -21,7 +21,8 @@ struct SortBound {
     /// How many rows are collected beyond the limit before the worst are let go.
     private static let slack = 1024
 
-    private let column: Int
+    /// The column of the key.
+    let column: Int
     private let isAscending: Bool
     /// Whether nil comes before all values.
     private let isNilFirst: Bool
@@ -62,6 +63,39 @@ struct SortBound {
             key = .bytes(try block.withBytes(cells, hit.cell.slot) { Array($0) })
         }
     }
+
+    // MARK: Blocks
+
+    /// What is compared of values and zones: of bytes the first eight. A smaller one comes first in the order.
+    struct Rank: Comparable {
+        /// 0: nil, where it is first; 1: a value; 2: nil, where it is last.
+        let part: UInt8
+        let word: UInt64
+
+        static func < (left: Rank, right: Rank) -> Bool {
+            (left.part, left.word) < (right.part, right.word)
+        }
+    }
+
+    /// The best that a block with a zone can hold.
+    func best(in zone: BlockZone) -> Rank {
+        if zone.hasNil, isNilFirst { return Rank(part: 0, word: 0) }
+        if !zone.hasValue { return Rank(part: 2, word: 0) }
+        return rank(isAscending ? zone.low : zone.high)
+    }
+
+    /// Whether what has a rank comes behind the bound for sure.
+    func isBeyond(_ rank: Rank) -> Bool {
+        switch key {
+        case nil: false
+        case .null: rank > Rank(part: isNilFirst ? 0 : 2, word: 0)
+        case .word(let word): rank > self.rank(word)
+        case .bytes(let bytes):
+            rank > self.rank(bytes.withUnsafeBytes { OrderedWord.of($0) })
+        }
+    }
+
+    private func rank(_ word: UInt64) -> Rank { Rank(part: 1, word: isAscending ? word : ~word) }
 
     /// Leaves those of some slots of a block that are not beyond the bound, and says how many.
     func reduce(

@@ -15,7 +15,7 @@ import Synchronization
 struct GroupSifting {
     private let runner: FetchRunner
     private let blocks: [ScanBlock]
-    private let tests: [ZoneTest]
+    private let noted: [Int]
     /// One for each thread that may be at it.
     private let parts: [GroupRunner]
     private let workers: [Worker]
@@ -23,7 +23,8 @@ struct GroupSifting {
     /// - Parameter group: makes what groups the rows of a part.
     init(_ runner: FetchRunner, group: () throws(StoreError) -> GroupRunner) throws(StoreError) {
         self.runner = runner
-        (blocks, tests) = runner.scanned()
+        let list = runner.scanned()
+        (blocks, noted) = (list.blocks, list.noted)
         var parts = [try group()]
         if parts[0].canBeParts, runner.canBeHelped(blocks) {
             while parts.count <= runner.reader.crew.helpers { parts.append(try group()) }
@@ -111,7 +112,7 @@ struct GroupSifting {
     private func hashed(_ block: ScanBlock, _ worker: Worker) throws(StoreError)
         -> (block: CachedBlock, hashes: UnsafeBufferPointer<UInt64>)?
     {
-        let (cached, count) = try runner.pick(block, tests, worker.scratch)
+        let (cached, count) = try runner.pick(block, noted, worker.scratch)
         let slots = UnsafeBufferPointer(start: worker.scratch.slots, count: count)
         // A block without matches is not looked at any further.
         if count > 0 {

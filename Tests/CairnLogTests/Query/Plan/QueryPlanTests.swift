@@ -140,11 +140,12 @@ struct QueryPlanTests {
             "in order, all", nil, sort: ["name"], "index byName (name), in its order", 4000, 4000,
             4000, 24),
         Case(
-            "in another order", nil, sort: ["price"], limit: 10,
+            "in another order, where it is known which blocks have low prices", nil,
+            sort: ["price"], limit: 10,
             """
             scan of Product, Gadget
               sorted by price
-            """, 4000, 4000, 10, 24),
+            """, 4000, 2000, 10, 12),
         Case(
             "in the order behind a value", "category == 'c7'", sort: ["price"],
             #"index byCategoryAndPrice (category, price) for category = "c7", in its order"#, 100,

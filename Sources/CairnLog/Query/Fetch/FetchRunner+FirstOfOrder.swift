@@ -1,0 +1,77 @@
+// The first rows of an order that no index has, found block by block: those that can hold the best come first.
+//
+//   1. Blocks of which it is not known between which values their first sort key lies are scanned as ever, and it is noted.
+//   2. The others follow by the best value that they can hold, until that is beyond the worst row that is still wanted.
+//   3. When there are many rows beyond those that are wanted, the worst are let go, and the last that stays is the bound.
+//
+// What is found does not depend on the way: rows with the same keys are ordered by their numbers.
+
+import CairnStore
+
+extension FetchRunner {
+    /// The first rows of the order, and some more, in no order.
+    func firstOfOrder(_ bound: SortBound) throws(StoreError) -> [RowHit] {
+        var bound = bound
+        var hits: [RowHit] = []
+        if bound.wanted == 0 { return hits }
+        var list = scanned(noting: bound.column)
+        let zones = reader.zones.known(of: bound.column, &list.blocks, catalog)
+        var unknown = ScanList(blocks: [], noted: list.noted)
+        var known: [(rank: SortBound.Rank, block: ScanBlock)] = []
+        for (block, zone) in zip(list.blocks, zones) {
+            if let zone {
+                known.append((bound.best(in: zone), block))
+            } else {
+                unknown.blocks.append(block)
+            }
+        }
+        try scan(unknown) { block, entity, slots throws(StoreError) in
+            try collect(block, entity, slots, bound, into: &hits)
+            if bound.isExceeded(by: hits.count) { try keepFirst(&hits, &bound) }
+            return true
+        }
+        known.sort { ($0.rank, $0.block.handle.raw) < ($1.rank, $1.block.handle.raw) }
+        let scratch = ScanScratch()
+        // How many of the hits the bound does not know.
+        var fresh = hits.count
+        for (rank, block) in known {
+            // Sorting them costs more the more there are, and a bound that is a little behind lets little more through.
+            if hits.count >= bound.wanted, fresh > 0, fresh >= hits.count / 4 {
+                try keepFirst(&hits, &bound)
+                fresh = 0
+            }
+            if bound.isBeyond(rank) { break }
+            note(block)
+            let (cached, count) = try pick(block, list.noted, scratch)
+            let before = hits.count
+            try collect(
+                cached, block.entity,
+                UnsafeMutableBufferPointer(start: scratch.slots, count: count), bound, into: &hits)
+            fresh += hits.count - before
+        }
+        return hits
+    }
+
+    private func collect(
+        _ block: CachedBlock, _ entity: Int, _ slots: UnsafeMutableBufferPointer<UInt16>,
+        _ bound: SortBound, into hits: inout [RowHit]
+    ) throws(StoreError) {
+        if slots.isEmpty { return }
+        let stored = catalog.entities[entity]
+        let count = try bound.reduce(slots, block, stored)
+        if count == 0 { return }
+        let numbers = try block.numbers()
+        let directory = state.directories[stored.tree]
+        for slot in slots.prefix(count) {
+            let number = numbers.number(Int(slot))
+            hits.append(RowHit(number: number, cell: directory[number], entity: entity))
+        }
+    }
+
+    /// Lets the worst of the hits go, and moves the bound to the last that stays.
+    private func keepFirst(_ hits: inout [RowHit], _ bound: inout SortBound) throws(StoreError) {
+        try RowSorter(runner: self).sort(&hits, by: fetch.sort)
+        hits.removeSubrange(min(bound.wanted, hits.count)...)
+        if let last = hits.last { try bound.move(to: last, self) }
+    }
+}
