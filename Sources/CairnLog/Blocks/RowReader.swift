@@ -11,19 +11,14 @@ struct RowReader {
     let identity: StoreIdentity
     let entity: Int
 
-    /// The cells of all columns of a block.
-    func cells(_ block: CachedBlock) throws(StoreError) -> UnsafeBufferPointer<CellReader> {
-        let columns = catalog.entities[entity].columns
-        return UnsafeBufferPointer(
-            start: try block.allReaders(columns, version: catalog.version), count: columns.count)
-    }
-
     /// Asks for the memory of a row, all of it at once.
-    func prefetch(_ block: CachedBlock, _ row: Int) throws(StoreError) {
-        let cells = try cells(block)
-        for cell in cells { cell.prefetch(row) }
-        for cell in cells { cell.prefetchBytes(row) }
-        for cell in cells { cell.prefetchEntry(row) }
+    static func prefetch(
+        _ columns: [Catalog.StoredColumn], _ catalog: Catalog, _ block: CachedBlock, _ row: Int
+    ) throws(StoreError) {
+        let cells = try block.allReaders(columns, version: catalog.version)
+        for index in 0..<columns.count { cells[index].prefetch(row) }
+        for index in 0..<columns.count { cells[index].prefetchBytes(row) }
+        for index in 0..<columns.count { cells[index].prefetchEntry(row) }
     }
 
     /// The raw cells of a row.

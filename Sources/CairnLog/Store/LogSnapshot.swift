@@ -22,7 +22,7 @@ package final class LogSnapshot: RowStream {
         self.engine = engine
         isPast = state != nil
         let state = state ?? engine.registry.pin()
-        schema = state.state.catalog.schema
+        schema = state.catalog.schema
         pin = SnapshotPin(state, name: name)
         engine.snapshots.add(pin)
     }

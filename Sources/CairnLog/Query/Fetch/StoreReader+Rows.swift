@@ -24,11 +24,11 @@ extension StoreReader {
     func row(_ hit: RowHit, _ block: CachedBlock, _ catalog: Catalog) throws(StoreError)
         -> StreamedRow
     {
-        let rowReader = RowReader(catalog: catalog, identity: identity, entity: hit.entity)
-        var builder = RowCellsBuilder(columns: catalog.entities[hit.entity].columns.count)
+        let columns = catalog.entities[hit.entity].columns
+        var builder = RowCellsBuilder(columns: columns.count)
         return StreamedRow(
             entity: hit.entity, reference: UInt64(hit.number), version: hit.cell.version,
-            cells: try rowReader.cells(block, hit.cell.slot, &builder))
+            cells: try RowReader.cells(columns, catalog, block, hit.cell.slot, &builder))
     }
 
     /// Hands over the row of a hit, in its block, read by itself.

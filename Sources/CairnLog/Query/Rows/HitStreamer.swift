@@ -95,16 +95,17 @@ struct HitStreamer {
             }
             let block = try reader.block(pinned.state.blocks.entry(handle), in: pinned)
             let isAlone = block.readsAlone(next - first)
+            let columns = catalog.entities[entity].columns
             runs.append(
                 Run(
                     block: block, entity: entity, first: first,
                     slots: UnsafeBufferPointer(
                         start: slots + (first - range.lowerBound), count: next - first),
                     cells: isAlone ? nil : try RowStreamer.cells(block, entity, catalog),
-                    alone: isAlone
-                        ? try RowReader(
-                            catalog: catalog, identity: reader.identity, entity: entity
-                        ).cells(block) : UnsafeBufferPointer(start: nil, count: 0)))
+                    alone: UnsafeBufferPointer(
+                        start: isAlone
+                            ? try block.allReaders(columns, version: catalog.version) : nil,
+                        count: isAlone ? columns.count : 0)))
             first = next
         }
     }

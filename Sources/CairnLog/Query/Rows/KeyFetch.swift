@@ -11,22 +11,27 @@ enum KeyFetch {
     static func result(
         _ request: StoreFetch, _ reader: StoreReader, _ pinned: PinnedState<EngineState>
     ) throws(StoreError) -> StoreFetchResult? {
+        let catalog = pinned.catalog
         guard request.sort.isEmpty, request.limit == nil, request.offset == 0,
             case .comparison(let comparison)? = request.predicate,
             comparison.operator == .equal,
-            pinned.state.catalog.schema.entities.indices.contains(request.entity),
-            let found = try find(
-                comparison, request.entity, request.includesSubentities,
-                readsRow: request.includesRows, reader, pinned)
+            catalog.schema.entities.indices.contains(request.entity)
         else { return nil }
+        var key = KeyBuffer()
+        guard let index = question(comparison, request.entity, &key, catalog, pinned) else {
+            return nil
+        }
         // What is put into words later keeps what it is made of: no block is to be among that.
-        let plan = found.plan
+        let plan = catalog.uniques[index.unique].plan
         var result = StoreFetchResult(ids: [], rows: [], plan: plan)
-        guard let (hit, block) = found.row else { return result }
+        let found = try find(
+            key, index, request.entity, request.includesSubentities,
+            readsRow: request.includesRows, catalog, reader, pinned)
+        guard let (hit, block) = found else { return result }
         let id = reader.identity.id(UInt64(hit.number), entity: hit.entity)
         result.ids = [id]
         if request.includesRows {
-            let row = try reader.row(hit, block, pinned.state.catalog)
+            let row = try reader.row(hit, block, catalog)
             result.rows = [
                 Row(id: id, entity: row.entity, version: row.version, cells: row.cells)
             ]
@@ -39,38 +44,40 @@ enum KeyFetch {
         _ comparison: PredicateNode.Comparison, _ entity: Int, _ includesSubentities: Bool,
         _ reader: StoreReader, _ pinned: PinnedState<EngineState>
     ) throws(StoreError) -> FoundRow? {
-        guard
-            let found = try find(
-                comparison, entity, includesSubentities, readsRow: true, reader, pinned)
-        else { return nil }
-        guard let (hit, block) = found.row else { return .nothing }
-        return .row(try reader.row(hit, block, pinned.state.catalog))
-    }
-
-    private struct Found {
-        let row: (hit: RowHit, block: CachedBlock)?
-        let plan: String
-    }
-
-    /// What has the key; nil if the comparison is no question of one key.
-    private static func find(
-        _ comparison: PredicateNode.Comparison, _ requested: Int, _ includesSubentities: Bool,
-        readsRow: Bool, _ reader: StoreReader, _ pinned: PinnedState<EngineState>
-    ) throws(StoreError) -> Found? {
-        let catalog = pinned.state.catalog
-        guard let index = KeyIndex(comparison, entity: requested, catalog: catalog) else {
-            return nil
-        }
+        let catalog = pinned.catalog
         var key = KeyBuffer()
+        guard let index = question(comparison, entity, &key, catalog, pinned) else { return nil }
+        let found = try find(
+            key, index, entity, includesSubentities, readsRow: true, catalog, reader, pinned)
+        guard let (hit, block) = found else { return .nothing }
+        return .row(try reader.row(hit, block, catalog))
+    }
+
+    /// The constraint whose key a comparison asks for, and the key; nil if it is no question of one key.
+    private static func question(
+        _ comparison: PredicateNode.Comparison, _ entity: Int, _ key: inout KeyBuffer,
+        _ catalog: Catalog, _ pinned: PinnedState<EngineState>
+    ) -> KeyIndex? {
         // The objects without a key are found in another way.
-        guard case .constant(let value) = comparison.right, key.load(value) else { return nil }
+        guard let index = KeyIndex(comparison, entity: entity, catalog: catalog),
+            case .constant(let value) = comparison.right, key.load(value)
+        else { return nil }
         // One that was folded into another stands for that.
-        if case .objectID = value, pinned.state.redirects != nil { return nil }
-        let found = try index.find(
-            key, pinned.state.uniques[index.unique], pinned.state.directories[index.tree],
-            seed: pinned.state.hashSeed, catalog
+        if case .objectID = value, pinned.hasRedirects { return nil }
+        return index
+    }
+
+    /// What has the key.
+    private static func find(
+        _ key: borrowing KeyBuffer, _ index: KeyIndex, _ requested: Int,
+        _ includesSubentities: Bool, readsRow: Bool, _ catalog: Catalog, _ reader: StoreReader,
+        _ pinned: PinnedState<EngineState>
+    ) throws(StoreError) -> (hit: RowHit, block: CachedBlock)? {
+        try index.find(
+            key, pinned.unique(index.unique), pinned.directory(index.tree), seed: pinned.hashSeed,
+            catalog
         ) { cell throws(StoreError) in
-            let entry = pinned.state.blocks.entry(cell.handle)
+            let entry = pinned.entry(cell.handle)
             let entity = Int(entry.entity)
             guard
                 entity == requested
@@ -78,11 +85,9 @@ enum KeyFetch {
             else { return nil }
             let block = try reader.block(entry, in: pinned)
             if readsRow {
-                try RowReader(catalog: catalog, identity: reader.identity, entity: entity)
-                    .prefetch(block, cell.slot)
+                try RowReader.prefetch(catalog.entities[entity].columns, catalog, block, cell.slot)
             }
             return (block, entity)
         }
-        return Found(row: found, plan: catalog.uniques[index.unique].plan)
     }
 }

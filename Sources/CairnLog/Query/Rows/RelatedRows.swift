@@ -53,8 +53,8 @@ struct RelatedRows {
             entity: entity, columns: catalog.entities[entity].columns.count)
         defer { room.give(rows) }
         if block.readsAlone(slots.count) {
-            let alone = RowReader(catalog: catalog, identity: reader.identity, entity: entity)
-            for slot in slots { try alone.prefetch(block, Int(slot)) }
+            let columns = catalog.entities[entity].columns
+            for slot in slots { try RowReader.prefetch(columns, catalog, block, Int(slot)) }
             for number in numbers {
                 let hit = RowHit(number: number, cell: directory[number], entity: entity)
                 try reader.stream(hit, block, rows, catalog, body)

@@ -13,6 +13,14 @@ extension PinnedState<EngineState> {
         state.directories[tree]
     }
 
+    /// By unique definition of the catalog.
+    @inline(never) func unique(_ index: Int) -> UniqueIndex { state.uniques[index] }
+
+    @inline(never) var hashSeed: UInt64 { state.hashSeed }
+
+    /// Whether there are ids that lead to other objects.
+    @inline(never) var hasRedirects: Bool { state.redirects != nil }
+
     @inline(never) func entry(_ handle: BlockHandle) -> BlockEntry {
         state.blocks.entry(handle)
     }
