@@ -214,9 +214,11 @@ extension BlockEncoder {
             if size < best / 3 { return (.lengths, 0) }
             raw.cut(to: start)
         }
-        if !hasExternals, total <= Self.mostSymbolBytes, best * 4 > plain {
+        if !hasExternals, total >= SymbolEncoder.fewestBytes, total <= Self.mostSymbolBytes,
+            best * 4 > plain
+        {
             let coder = symbolEncoder(of: property)
-            if coder.isWorthTrying(total) {
+            if coder.isWorthTrying() {
                 coder.encode(
                     data, scratch.starts, scratch.lengths, rows, total: total,
                     places: scratch.places, codes: &symbolCodes)

@@ -35,7 +35,9 @@ struct PackedNumbers: BitwiseCopyable {
 
     /// As many ones as a number has bits.
     @inlinable
-    static func mask(_ width: Int) -> UInt64 { width == 0 ? 0 : .max >> UInt64(64 - width) }
+    static func mask(_ width: Int) -> UInt64 {
+        width == 0 ? 0 : .max &>> UInt64(truncatingIfNeeded: 64 &- width)
+    }
 
     /// The bits that a number needs.
     @inlinable

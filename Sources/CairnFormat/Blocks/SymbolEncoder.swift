@@ -31,7 +31,7 @@ final class SymbolEncoder {
     /// How much of the texts is looked at, about.
     private static let sampleBytes = 8192
     /// Fewer bytes are not worth a table beside them.
-    private static let fewestBytes = 1024
+    static let fewestBytes = 1024
     /// A short code that is none.
     private static let none: UInt16 = 0xFFFF
 
@@ -65,9 +65,8 @@ final class SymbolEncoder {
         symbols.deallocate()
     }
 
-    /// Whether a column with so many bytes is to be coded to see what it takes.
-    func isWorthTrying(_ total: Int) -> Bool {
-        guard total >= Self.fewestBytes else { return false }
+    /// Whether a column is to be coded to see what it takes.
+    func isWorthTrying() -> Bool {
         if pause.left == 0 { return true }
         pause.left -= 1
         return false
@@ -179,28 +178,6 @@ final class SymbolEncoder {
 
     // MARK: Coding
 
-    /// The bytes from a position on, eight or as many as there are.
-    @inline(__always)
-    private static func word(_ bytes: UnsafeRawPointer, _ position: Int, _ count: Int) -> UInt64 {
-        let left = count &- position
-        if left >= 8 {
-            return UInt64(
-                littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
-        }
-        if count >= 8 {
-            return UInt64(
-                littleEndian: bytes.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self))
-                &>> UInt64((8 &- left) &* 8)
-        }
-        var word: UInt64 = 0
-        for index in 0..<left {
-            word |=
-                UInt64(bytes.load(fromByteOffset: position &+ index, as: UInt8.self))
-                &<< UInt64(index &* 8)
-        }
-        return word
-    }
-
     /// The symbol that the bytes begin with; none if the first byte has to be said itself.
     @inline(__always)
     private func match(_ word: UInt64, _ left: Int) -> (code: UInt16, length: Int)? {
@@ -226,7 +203,7 @@ final class SymbolEncoder {
             let count = Int(lengths[row])
             var position = 0
             while position < count {
-                let word = Self.word(bytes, position, count)
+                let word = SymbolTable.word(bytes, position, count)
                 if let (code, length) = match(word, count &- position) {
                     end.storeBytes(of: UInt8(truncatingIfNeeded: code), as: UInt8.self)
                     end += 1
@@ -283,7 +260,7 @@ final class SymbolEncoder {
     ) {
         var (position, before) = (0, -1)
         while position < count {
-            let word = Self.word(bytes, position, count)
+            let word = SymbolTable.word(bytes, position, count)
             let first = Int(word & 0xFF)
             var (code, length) = (first, 1)
             if let found = match(word, count - position) {

@@ -81,28 +81,61 @@ package struct SymbolTable: BitwiseCopyable {
     /// Whether codes stand for these bytes; nil if a code stands for nothing.
     @usableFromInline
     func equals(_ codes: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer) -> Bool? {
-        var (position, end) = (0, 0)
+        guard let base = codes.baseAddress, let text = bytes.baseAddress else {
+            return codes.isEmpty && bytes.isEmpty
+        }
+        let (symbols, count, end) = (symbols, count, bytes.count)
+        var (position, place) = (0, 0)
         while position < codes.count {
-            let code = Int(codes[position])
+            let code = Int(base.load(fromByteOffset: position, as: UInt8.self))
             position &+= 1
+            if place == end {
+                let isCode = code < count || code == Int(Self.escape) && position < codes.count
+                return isCode ? false : nil
+            }
+            let word = Self.word(text, place, end)
             if code < count {
                 let (length, start) = entry(code)
-                if bytes.count &- end < length { return false }
-                for index in 0..<length
-                where symbols.load(fromByteOffset: start &+ index, as: UInt8.self)
-                    != bytes[end &+ index]
+                let symbol = UInt64(
+                    littleEndian: symbols.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+                if (symbol ^ word) & PackedNumbers.mask(length &* 8) != 0 || length > end &- place {
+                    return false
+                }
+                place &+= length
+            } else {
+                guard code == Int(Self.escape), position < codes.count else { return nil }
+                if base.load(fromByteOffset: position, as: UInt8.self)
+                    != UInt8(truncatingIfNeeded: word)
                 {
                     return false
                 }
-                end &+= length
-            } else {
-                guard code == Int(Self.escape), position < codes.count else { return nil }
-                if end == bytes.count || bytes[end] != codes[position] { return false }
                 position &+= 1
-                end &+= 1
+                place &+= 1
             }
         }
-        return end == bytes.count
+        return place == end
+    }
+
+    /// The bytes from a position on, eight or as many as there are, the first of them lowest.
+    @inline(__always)
+    static func word(_ bytes: UnsafeRawPointer, _ position: Int, _ count: Int) -> UInt64 {
+        let left = count &- position
+        if left >= 8 {
+            return UInt64(
+                littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+        }
+        if count >= 8 {
+            return UInt64(
+                littleEndian: bytes.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self))
+                &>> UInt64((8 &- left) &* 8)
+        }
+        var word: UInt64 = 0
+        for index in 0..<left {
+            word |=
+                UInt64(bytes.load(fromByteOffset: position &+ index, as: UInt8.self))
+                &<< UInt64(index &* 8)
+        }
+        return word
     }
 
     /// How many bytes codes stand for.

@@ -1,7 +1,7 @@
 // Between which values the cells of blocks lie, as far as it is known: what a scan need not look at.
 //
-// The zone of a block's column is noted when a condition is first asked of it, or the first of its order, and is good as long
-// as the block is where it is: rows in it die, and none is changed. Zones live in memory alone: for each column that was asked up to 64 bytes for each
+// The zone of a block's column is noted when a condition is first asked of it, or the first rows of its order, and is good as
+// long as the block is where it is: rows in it die, and none is changed. Zones live in memory alone: for each column that was asked up to 64 bytes for each
 // block of the store.
 //
 // Threads: any; one lock.
@@ -96,18 +96,22 @@ final class BlockZones: Sendable {
     /// The zones of a column, one for each block; a block whose zone is not known is marked, so that it is noted.
     func known(of column: Int, _ blocks: inout [ScanBlock], _ catalog: Catalog) -> [BlockZone?] {
         columns.withLock { columns in
-            blocks.indices.map { index in
+            var zones = [BlockZone?](repeating: nil, count: blocks.count)
+            var known: (property: UInt32, entries: [Entry])?
+            for index in blocks.indices {
                 let block = blocks[index]
                 let property = catalog.entities[block.entity].columns[column].propertyID
+                if known?.property != property { known = (property, columns[property] ?? []) }
                 let handle = Int(block.handle.raw)
-                if let entries = columns[property], handle < entries.count,
+                if let entries = known?.entries, handle < entries.count,
                     entries[handle].place == Self.key(block.entry)
                 {
-                    return entries[handle].zone
+                    zones[index] = entries[handle].zone
+                } else {
+                    blocks[index].look = .andNote
                 }
-                blocks[index].look = .andNote
-                return nil
             }
+            return zones
         }
     }
 

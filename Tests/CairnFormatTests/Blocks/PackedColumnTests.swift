@@ -130,6 +130,39 @@ struct PackedColumnTests {
         #expect(try block.roundTrip() == block)
     }
 
+    @Test(
+        "A text of symbols is compared without being written out: with itself, and with what is nearly the same"
+    )
+    func comparing() throws {
+        var random = RandomSource()
+        // From none on, and with bytes that are no symbol.
+        let texts = Self.sentences(512, &random).enumerated().map { row, text in
+            String(text.prefix(row % 40)) + (row % 5 == 0 ? "\u{1}\(row)" : "")
+        }
+        var block = TestBlock([.strings(1, texts)], rows: texts.count)
+        block.isPacking = true
+        try block.encode().withUnsafeBytes { payload in
+            let entry = try BlockHead(decoding: payload).columns[0]
+            #expect(entry.encoding == .symbols)
+            let slice = UnsafeRawBufferPointer(rebasing: payload[entry.range])
+            let cells = try #require(try CellReader(verifying: slice, entry, rows: texts.count))
+            for (row, text) in texts.enumerated() {
+                func has(_ bytes: [UInt8]) -> Bool? {
+                    bytes.withUnsafeBytes { cells.hasBytes(row, $0) }
+                }
+                let bytes = Array(text.utf8)
+                #expect(has(bytes) == true)
+                #expect(has(bytes + [0]) == false)
+                #expect(has(bytes + Array("anchor ".utf8)) == false)
+                guard !bytes.isEmpty else { continue }
+                #expect(has(Array(bytes.dropLast())) == false)
+                var other = bytes
+                other[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << 6
+                #expect(has(other) == false, "seed \(random.seed)")
+            }
+        }
+    }
+
     @Test("Symbols of one block serve those after it, and are found anew when texts become others")
     func laterBlocks() throws {
         var random = RandomSource()

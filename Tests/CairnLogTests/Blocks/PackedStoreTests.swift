@@ -143,6 +143,42 @@ struct PackedStoreTests {
         try store.close()
     }
 
+    @Test(
+        "Many keys in one request are found in more blocks than there is room for, and most blocks stay"
+    )
+    func manyKeys() throws {
+        let disk = MemoryFileSystem()
+        let whole = try LogStore.open(
+            at: "/store", schema: try Schema(Self.model), options: Self.options(on: disk))
+        for part in 0..<100 { try Self.insert(whole, part * 200..<(part + 1) * 200) }
+        let numbers = (0..<20_000).map { $0 * 7919 % 20_000 }
+        func lookUp(_ store: LogStore) throws {
+            let entity = store.schema.entities[0]
+            let (key, number) = (
+                try entity.column("key", as: String.self),
+                try entity.column("number", as: Int64?.self)
+            )
+            var found = 0
+            try store.snapshot().lookUp(
+                StoreLookup(entity, by: ColumnSet(key)), key, numbers.map { Self.key($0) }
+            ) { row in
+                let wanted = Note.made(numbers[row.position])
+                #expect(row[key] == wanted.key && row[number] == wanted.number)
+                found += 1
+            }
+            #expect(found == numbers.count)
+        }
+        try lookUp(whole)
+        let bytes = whole.blockCache.bytes
+        #expect(whole.blockCache.blocks >= 16)
+        try whole.close()
+        let store = try LogStore.open(
+            at: "/store", options: Self.options(on: disk, cacheBytes: bytes * 7 / 8))
+        try lookUp(store)
+        #expect(store.blockCache.misses < numbers.count / 2)
+        try store.close()
+    }
+
     @Test("A store of before stays as it is until it is compacted, and is packed then")
     func older() throws {
         let disk = MemoryFileSystem()

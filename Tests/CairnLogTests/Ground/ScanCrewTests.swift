@@ -170,7 +170,8 @@ struct ScanCrewTests {
         let pair = try Pair(&random, rows: 2000)
         let snapshot = try pair.helped.snapshot()
         for (isAscending, predicate) in [
-            (true, nil), (false, nil), (false, PredicateNode.compare("order", .less, .integer(900))),
+            (true, nil), (false, nil),
+            (false, PredicateNode.compare("order", .less, .integer(900))),
         ] {
             var fetch = StoreFetch(entity: 0, predicate: predicate)
             fetch.sort = [SortKey("order", ascending: isAscending)]

@@ -1,7 +1,8 @@
 // The first rows of an order that no index has, found block by block: those that can hold the best come first.
 //
 //   1. Blocks of which it is not known between which values their first sort key lies are scanned as ever, and it is noted.
-//   2. The others follow by the best value that they can hold, until that is beyond the worst row that is still wanted.
+//   2. The others follow by the best value that they can hold, until that is beyond the worst row that is still wanted. Where
+//      that is not so after a few, it may never be, and the rest is scanned some hundred blocks at a time.
 //   3. When there are many rows beyond those that are wanted, the worst are let go, and the last that stays is the bound.
 //
 // What is found does not depend on the way: rows with the same keys are ordered by their numbers.
@@ -9,6 +10,9 @@
 import CairnStore
 
 extension FetchRunner {
+    /// So many blocks are asked for one by one whether they can hold what is wanted.
+    private static let blocksAlone = 64
+
     /// The first rows of the order, and some more, in no order.
     func firstOfOrder(_ bound: SortBound) throws(StoreError) -> [RowHit] {
         var bound = bound
@@ -31,23 +35,25 @@ extension FetchRunner {
             return true
         }
         known.sort { ($0.rank, $0.block.handle.raw) < ($1.rank, $1.block.handle.raw) }
-        let scratch = ScanScratch()
         // How many of the hits the bound does not know.
         var fresh = hits.count
-        for (rank, block) in known {
+        var next = 0
+        while next < known.count {
             // Sorting them costs more the more there are, and a bound that is a little behind lets little more through.
-            if hits.count >= bound.wanted, fresh > 0, fresh >= hits.count / 4 {
+            if hits.count >= bound.wanted, fresh >= (bound.isSet ? max(16, bound.wanted / 2) : 1) {
                 try keepFirst(&hits, &bound)
                 fresh = 0
             }
-            if bound.isBeyond(rank) { break }
-            note(block)
-            let (cached, count) = try pick(block, list.noted, scratch)
-            let before = hits.count
-            try collect(
-                cached, block.entity,
-                UnsafeMutableBufferPointer(start: scratch.slots, count: count), bound, into: &hits)
-            fresh += hits.count - before
+            if bound.isBeyond(known[next].rank) { break }
+            let end = min(next < Self.blocksAlone ? next + 1 : next + Self.mostAhead, known.count)
+            let part = ScanList(blocks: known[next..<end].map(\.block), noted: list.noted)
+            try scan(part) { block, entity, slots throws(StoreError) in
+                let before = hits.count
+                try collect(block, entity, slots, bound, into: &hits)
+                fresh += hits.count - before
+                return true
+            }
+            next = end
         }
         return hits
     }

@@ -173,7 +173,8 @@ struct FetchRunner {
             plan.isCovering =
                 found.isWhole && !fetch.includesRows && (isOrdered || fetch.sort.isEmpty)
         } else {
-            if let bound = SortBound(fetch, catalog) {
+            let rows = family.reduce(0) { $0 + state.counts[$1] }
+            if let bound = SortBound(fetch, catalog), bound.wanted < rows {
                 hits = try firstOfOrder(bound)
             } else {
                 hits = try all()

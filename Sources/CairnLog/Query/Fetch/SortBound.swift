@@ -45,6 +45,9 @@ struct SortBound {
         isNilFirst = first.isAscending != first.nilIsGreatest
     }
 
+    /// Whether it lets anything go yet.
+    var isSet: Bool { key != nil }
+
     /// Whether so many rows have been collected that it is time to sort them, and to let the worst go.
     func isExceeded(by count: Int) -> Bool { count - wanted > max(Self.slack, wanted) }
 

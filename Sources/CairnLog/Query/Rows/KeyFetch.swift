@@ -18,7 +18,7 @@ enum KeyFetch {
             catalog.schema.entities.indices.contains(request.entity)
         else { return nil }
         var key = KeyBuffer()
-        guard let index = question(comparison, request.entity, &key, catalog, pinned) else {
+        guard let index = question(comparison, request.entity, &key, catalog) else {
             return nil
         }
         // What is put into words later keeps what it is made of: no block is to be among that.
@@ -46,7 +46,7 @@ enum KeyFetch {
     ) throws(StoreError) -> FoundRow? {
         let catalog = pinned.catalog
         var key = KeyBuffer()
-        guard let index = question(comparison, entity, &key, catalog, pinned) else { return nil }
+        guard let index = question(comparison, entity, &key, catalog) else { return nil }
         let found = try find(
             key, index, entity, includesSubentities, readsRow: true, catalog, reader, pinned)
         guard let (hit, block) = found else { return .nothing }
@@ -56,14 +56,12 @@ enum KeyFetch {
     /// The constraint whose key a comparison asks for, and the key; nil if it is no question of one key.
     private static func question(
         _ comparison: PredicateNode.Comparison, _ entity: Int, _ key: inout KeyBuffer,
-        _ catalog: Catalog, _ pinned: PinnedState<EngineState>
+        _ catalog: Catalog
     ) -> KeyIndex? {
         // The objects without a key are found in another way.
         guard let index = KeyIndex(comparison, entity: entity, catalog: catalog),
             case .constant(let value) = comparison.right, key.load(value)
         else { return nil }
-        // One that was folded into another stands for that.
-        if case .objectID = value, pinned.hasRedirects { return nil }
         return index
     }
 

@@ -1,7 +1,8 @@
 // The columns that one reading needs of the blocks it meets, by handle.
 //
 // A block is looked for in the cache once; after that its cells are read without lock or reference count. It is kept as
-// long as it is here, so when the blocks take more than the cache may, all of them are let go.
+// long as it is here, so when the blocks take more than the cache may, some of them are let go: each time another eighth, so
+// that a reading that goes to and fro in more than there is room for finds most of it here.
 //
 // Invariants: a view is good until `trim`.
 // Threads: owned by one reading.
@@ -27,6 +28,8 @@ enum ViewedPlace {
 struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
     private struct Entry {
         var handle: UInt32 = 0
+        /// What the block took when it came.
+        var cost: UInt32 = 0
         var view: ViewedBlock<Cells>?
     }
 
@@ -36,6 +39,9 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
     private var capacity = 16
     private var count = 0
     private var cost = 0
+    /// Which part of the entries is let go next.
+    private var nextPart = 0
+    private static var parts: Int { 8 }
 
     /// By the version of the catalog: whether a block's own list of all its columns will do.
     private let version: UInt32?
@@ -76,9 +82,10 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
     ) throws(StoreError) -> ViewedBlock<Cells> {
         let view = try make(block, stored, entity: entity)
         if (count + 1) * 2 > capacity { grow() }
-        put(handle.raw, view)
+        let entry = Entry(handle: handle.raw, cost: UInt32(clamping: block.cost), view: view)
+        put(entry)
         count += 1
-        cost += block.cost
+        cost += Int(entry.cost)
         return view
     }
 
@@ -138,33 +145,43 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
         return try Cells.one(block, stored.columns[column], at: column)
     }
 
-    private func put(_ handle: UInt32, _ view: ViewedBlock<Cells>) {
-        var index = home(handle)
+    private func put(_ entry: Entry) {
+        var index = home(entry.handle)
         while entries[index].view != nil { index = (index + 1) & (capacity - 1) }
-        entries[index] = Entry(handle: handle, view: view)
+        entries[index] = entry
     }
 
-    private mutating func grow() {
-        let (old, oldCapacity) = (entries, capacity)
-        capacity *= 4
+    private mutating func grow() { move(to: capacity * 4) { _ in true } }
+
+    /// Makes the table anew with the entries that stay; the views of the others end.
+    private mutating func move(to capacity: Int, _ stays: (Int) -> Bool) {
+        let (old, oldCapacity) = (entries, self.capacity)
+        self.capacity = capacity
         entries = .allocate(capacity: capacity)
         entries.initialize(repeating: Entry(), count: capacity)
         for index in 0..<oldCapacity {
-            if let view = old[index].view { put(old[index].handle, view) }
+            guard let view = old[index].view else { continue }
+            if stays(index) {
+                put(old[index])
+            } else {
+                count -= 1
+                cost -= Int(old[index].cost)
+                view.free()
+            }
         }
         old.deallocate()
     }
 
-    /// Lets all blocks go if they take more than so many bytes; whether it did.
+    /// Lets blocks go until they take no more than so many bytes; whether any went.
     @discardableResult
     mutating func trim(to budget: Int) -> Bool {
         guard cost > budget, count > 0 else { return false }
-        for index in 0..<capacity {
-            entries[index].view?.free()
-            entries[index] = Entry()
+        while cost > budget, count > 0 {
+            let length = capacity / Self.parts
+            let first = nextPart * length
+            nextPart = (nextPart + 1) % Self.parts
+            move(to: capacity) { $0 < first || $0 >= first + length }
         }
-        count = 0
-        cost = 0
         return true
     }
 }

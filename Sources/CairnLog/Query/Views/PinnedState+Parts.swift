@@ -18,9 +18,6 @@ extension PinnedState<EngineState> {
 
     @inline(never) var hashSeed: UInt64 { state.hashSeed }
 
-    /// Whether there are ids that lead to other objects.
-    @inline(never) var hasRedirects: Bool { state.redirects != nil }
-
     @inline(never) func entry(_ handle: BlockHandle) -> BlockEntry {
         state.blocks.entry(handle)
     }

@@ -67,7 +67,8 @@ package final class PagePool: Sendable {
     private struct Shelf {
         /// Pages that were given back.
         var free: [UInt] = []
-        /// The part of the youngest slab that was never handed out: untouched memory costs nothing.
+        /// The part of the youngest slab that was never handed out: untouched memory costs nothing, but for what a large page
+        /// takes.
         var fresh: UInt = 0
         var freshCount = 0
     }
