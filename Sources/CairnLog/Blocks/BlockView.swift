@@ -52,9 +52,12 @@ struct ViewedBlock<Cells: ViewedCells> {
 
     /// Ends a view that nobody keeps.
     func free() {
-        memory.assumingMemoryBound(to: ViewHead.self).deinitialize(count: 1)
+        endHead()
         memory.deallocate()
     }
+
+    /// Ends a view whose memory serves another one.
+    func endHead() { memory.assumingMemoryBound(to: ViewHead.self).deinitialize(count: 1) }
 
     /// Asks for the view itself.
     @inline(__always) func prefetchCells(columns: Int) {

@@ -36,9 +36,13 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
     /// The columns, by index of the entity that is read, and what stands for other things.
     let columns: [Int]
     private var entries: UnsafeMutablePointer<Entry>
-    private var capacity = 16
+    private var capacity = 32
     private var count = 0
     private var cost = 0
+    /// Memory for views that need no more than a head, of those that ended and of what is not used yet.
+    private var spareHeads: [UnsafeMutableRawPointer] = []
+    private var headChunks: [UnsafeMutableRawPointer] = []
+    private static var headsPerChunk: Int { 16 }
     /// Which part of the entries is let go next.
     private var nextPart = 0
     private static var parts: Int { 8 }
@@ -55,8 +59,30 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
     }
 
     deinit {
-        for index in 0..<capacity { entries[index].view?.free() }
+        for index in 0..<capacity {
+            guard let view = entries[index].view else { continue }
+            if version == nil { view.free() } else { view.endHead() }
+        }
         entries.deallocate()
+        for chunk in headChunks { chunk.deallocate() }
+    }
+
+    /// Ends the view of an entry.
+    private mutating func end(_ view: ViewedBlock<Cells>) {
+        if version == nil { return view.free() }
+        view.endHead()
+        spareHeads.append(view.memory)
+    }
+
+    /// Memory for a head alone.
+    private mutating func head() -> UnsafeMutableRawPointer {
+        if let head = spareHeads.popLast() { return head }
+        let size = MemoryLayout<ViewHead>.stride
+        let chunk = UnsafeMutableRawPointer.allocate(
+            byteCount: Self.headsPerChunk * size, alignment: MemoryLayout<ViewHead>.alignment)
+        headChunks.append(chunk)
+        for index in 1..<Self.headsPerChunk { spareHeads.append(chunk + index * size) }
+        return chunk
     }
 
     /// The view of a block, if it is here.
@@ -80,7 +106,17 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
     mutating func add(
         _ handle: BlockHandle, _ block: CachedBlock, _ stored: Catalog.StoredEntity, entity: Int
     ) throws(StoreError) -> ViewedBlock<Cells> {
-        let view = try make(block, stored, entity: entity)
+        let view: ViewedBlock<Cells>
+        if let version {
+            // Those of a descendant begin with the columns of the entity.
+            let cells = try Cells.all(block, stored.columns, version: version)
+            let memory = head()
+            memory.initializeMemory(
+                as: ViewHead.self, to: ViewHead(block: block, entity: entity))
+            view = ViewedBlock(memory: memory, cells: cells)
+        } else {
+            view = try make(block, stored, entity: entity)
+        }
         if (count + 1) * 2 > capacity { grow() }
         let entry = Entry(handle: handle.raw, cost: UInt32(clamping: block.cost), view: view)
         put(entry)
@@ -106,16 +142,6 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
     func make(_ block: CachedBlock, _ stored: Catalog.StoredEntity, entity: Int)
         throws(StoreError) -> ViewedBlock<Cells>
     {
-        if let version {
-            // Those of a descendant begin with the columns of the entity.
-            let cells = try Cells.all(block, stored.columns, version: version)
-            let memory = UnsafeMutableRawPointer.allocate(
-                byteCount: ViewedBlock<Cells>.headSize,
-                alignment: ViewedBlock<Cells>.lineSize)
-            memory.initializeMemory(
-                as: ViewHead.self, to: ViewHead(block: block, entity: entity))
-            return ViewedBlock(memory: memory, cells: cells)
-        }
         let size = MemoryLayout<Cells>.stride
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: ViewedBlock<Cells>.headSize + columns.count * size,
@@ -166,7 +192,7 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
             } else {
                 count -= 1
                 cost -= Int(old[index].cost)
-                view.free()
+                end(view)
             }
         }
         old.deallocate()
