@@ -190,9 +190,10 @@ extension BlockEncoder {
     /// What is a long text, in bytes.
     private static let longText = 64
 
-    /// Packs bytes that are gathered in `scratch`, none of which are references, or appends them as they are.
+    /// Packs bytes that are gathered in `scratch`, or appends them as they are.
     ///
-    /// - Returns: the encoding, and the bytes that the slice would have had without symbols.
+    /// - Parameter hasExternals: whether some are references, which are neither coded nor put into a dictionary.
+    /// - Returns: the encoding, and how many bytes more than their codes the texts of symbols have; else 0.
     mutating func packBytes(
         _ property: UInt32, _ data: UnsafePointer<UInt8>, _ rows: Int, total: Int,
         nils: UnsafePointer<UInt8>?, hasExternals: Bool

@@ -175,7 +175,9 @@ struct PackedStoreTests {
         let store = try LogStore.open(
             at: "/store", options: Self.options(on: disk, cacheBytes: bytes * 7 / 8))
         try lookUp(store)
-        #expect(store.blockCache.misses < numbers.count / 2)
+        // A reading asks the cache for a block that it does not know. If it dropped all it knew whenever there were too many, it
+        // would ask for one for nearly every second key.
+        #expect(store.blockCache.hits + store.blockCache.misses < numbers.count / 3)
         try store.close()
     }
 
