@@ -1,4 +1,4 @@
-// Searching bytes, CRC-32C, the hash of long keys, locks by open file, and large pages.
+// Searching bytes, CRC-32C, the hash of long keys, and locks by open file.
 //
 // Thread rule: everything here may be called from any thread; the tables are filled before main.
 
@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 // MARK: Searching
@@ -245,16 +244,6 @@ void cairn_begin_writing(int descriptor, int64_t offset, int64_t count) {
 }
 
 __thread const void *cairn_handed = 0;
-
-// MARK: Memory
-
-void cairn_prefer_large_pages(void *address, size_t length) {
-#ifdef MADV_HUGEPAGE
-    (void)madvise(address, length, MADV_HUGEPAGE);
-#else
-    (void)address, (void)length;
-#endif
-}
 
 // MARK: Cores
 

@@ -137,9 +137,6 @@ intptr_t cairn_find(
 /// Asks for the cache line at `address`; any address is allowed.
 static inline void cairn_prefetch(const void *_Nullable address) { __builtin_prefetch(address); }
 
-/// Asks the system for large pages where `length` bytes lie that are read in no order; it may not have any.
-void cairn_prefer_large_pages(void *_Nonnull address, size_t length);
-
 /// Keeps a benchmark's result alive: the optimiser must assume that what is there is read and changed.
 static inline void cairn_consume(const void *_Nullable address) {
     __asm__ volatile("" : : "r"(address) : "memory");

@@ -1,13 +1,11 @@
 // Raw pages for the state of a store: no object, no reference count, no zeroing unless asked for.
 //
-// Pages are cut from slabs of 1 MiB, in four sizes, as they are needed; those of large stores from slabs of 2 MiB, which the
-// system is asked to keep in one piece: a look-up touches a page here and a page there. Sixteen bytes before a page's data say the commit that
+// Pages are cut from slabs of 1 MiB, in four sizes, as they are needed. Sixteen bytes before a page's data say the commit that
 // allocated it (its birth) and its size, so that the data themselves stay a power of two.
 //
 // Invariants: a page is either free here, or owned by one commit or state; birth is set when it is handed out.
 // Threads: any; one lock. A commit takes pages in handfuls.
 
-import CCairn
 import Synchronization
 
 /// A page of raw memory, or none.
@@ -67,8 +65,7 @@ package final class PagePool: Sendable {
     private struct Shelf {
         /// Pages that were given back.
         var free: [UInt] = []
-        /// The part of the youngest slab that was never handed out: untouched memory costs nothing, but for what a large page
-        /// takes.
+        /// The part of the youngest slab that was never handed out: untouched memory costs nothing.
         var fresh: UInt = 0
         var freshCount = 0
     }
@@ -80,10 +77,6 @@ package final class PagePool: Sendable {
     }
 
     private static let slabBytes = 1 << 20
-    /// The size of the processor's large pages.
-    private static let largeSlabBytes = 2 << 20
-    /// Slabs before large ones are worth what is not used of them.
-    private static let firstSlabs = 8
     private let contents = Mutex(Contents())
 
     package init() {}
@@ -160,14 +153,10 @@ package final class PagePool: Sendable {
     }
 
     private static func addSlab(_ size: PageSize, _ contents: inout Contents) {
-        let isLarge = contents.slabs.count >= firstSlabs
-        let bytes = isLarge ? largeSlabBytes : slabBytes
-        let slab = UnsafeMutableRawPointer.allocate(
-            byteCount: bytes, alignment: isLarge ? largeSlabBytes : 64)
-        if isLarge { cairn_prefer_large_pages(slab, bytes) }
+        let slab = UnsafeMutableRawPointer.allocate(byteCount: slabBytes, alignment: 64)
         contents.slabs.append(UInt(bitPattern: slab))
         let index = Int(size.rawValue)
         contents.shelves[index].fresh = UInt(bitPattern: slab + Page.headerSize)
-        contents.shelves[index].freshCount = bytes / (size.bytes + Page.headerSize)
+        contents.shelves[index].freshCount = slabBytes / (size.bytes + Page.headerSize)
     }
 }
