@@ -9,7 +9,7 @@ struct BlockRoundTripTests {
         arguments: [1, 2, 31, 32, 33, 63, 64, 65, 200, 1024], [false, true])
     func randomColumns(rows: Int, isPacking: Bool) throws {
         var random = RandomSource()
-        for _ in 0..<(rows > 100 ? 15 : 60) {
+        for _ in 0..<Campaign.count(rows > 100 ? 5 : 20, whole: rows > 100 ? 15 : 60) {
             var block = TestBlock(random.columns(rows: rows), rows: rows)
             block.isMoved = random.oneIn(2)
             block.isPacking = isPacking

@@ -253,7 +253,7 @@ struct ComparedListTests {
                 }
             }
             var next = 0
-            for step in 0..<6 {
+            for step in 0..<(Campaign.isLong ? 6 : 3) {
                 var rows: [Given]
                 var entity = "Item"
                 let isNew = next < 2000 || random.oneIn(8)

@@ -144,7 +144,7 @@ struct RewrittenBlocksTests {
 
     @Test("They hold what rows written one by one hold, whoever makes them")
     func random() throws {
-        try Rounds.run("blocks written anew", everyDay: 3, whole: 400) { random in
+        try Rounds.run("blocks written anew", everyDay: 1, whole: 400) { random in
             var sizes = StoreSizes()
             sizes.rowsPerBlock = [4, 16, 64].randomElement(using: &random) ?? 16
             sizes.hashBits = [5, 10, 32].randomElement(using: &random) ?? 32

@@ -342,7 +342,7 @@ struct BackgroundCompactionTests {
             at: "/store", schema: try SampleStore.schema(), options: options)
         let problems = Mutex<[String]>([])
         TestThreads.run(3) { thread in
-            for round in 0..<60 {
+            for round in 0..<30 {
                 do {
                     var request = BatchInsertRequest(
                         entityName: "Airport",
@@ -367,7 +367,7 @@ struct BackgroundCompactionTests {
             }
         }
         #expect(problems.withLock { $0 } == [])
-        let last = try SampleStore.fetch(store, .compare("elevation", .equal, .integer(59)))
+        let last = try SampleStore.fetch(store, .compare("elevation", .equal, .integer(29)))
         #expect(try store.snapshot().count(last) == 30)
         #expect(try store.check().findings.isEmpty)
         let text = try SampleStore.text(store)

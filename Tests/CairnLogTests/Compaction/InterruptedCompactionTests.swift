@@ -213,7 +213,7 @@ struct InterruptedCompactionTests {
         try start.store.synchronize()
         let image = try DiskImage(of: start.base)
         var random = RandomSource()
-        let step = Campaign.step(7)
+        let step = Campaign.step(16)
         var number = Int.random(in: 1...step, using: &random)
         while true {
             let shop = try Shop(on: try image.disk(), durability: durability)

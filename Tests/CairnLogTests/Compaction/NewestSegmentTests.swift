@@ -284,7 +284,7 @@ struct NewestSegmentTests {
         let text = try SampleStore.text(start.store)
         let image = try DiskImage(of: start.disk)
         var random = RandomSource()
-        let step = Campaign.step(7)
+        let step = Campaign.step(16)
         var number = Int.random(in: 1...step, using: &random)
         var hasClosed = false
         while true {

@@ -113,15 +113,12 @@ struct CrowdedKeyTests {
         case deletion = "a deletion"
         case crossing = "a batch that takes objects into a constraint's set"
         case second = "a batch with one key of a second constraint"
-
-        /// One every day, since each entry looks at all those before.
-        static let today: [Crowding] = {
-            var random = RandomSource("many rows with one key")
-            return Campaign.sample(allCases, oneIn: 3, using: &random)
-        }()
     }
 
-    @Test("What gives very many objects one key is refused", arguments: Crowding.today)
+    // In a campaign alone, since each entry looks at all those before.
+    @Test(
+        "What gives very many objects one key is refused", .enabled(if: Campaign.isLong),
+        arguments: Crowding.allCases)
     func refused(_ crowding: Crowding) throws {
         switch crowding {
         case .deletion: try deletion()

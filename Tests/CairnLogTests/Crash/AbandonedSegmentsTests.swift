@@ -57,7 +57,7 @@ struct AbandonedSegmentsTests {
         var workload = Workload(operations: [.insertOne, .reopen])
         workload.checksOrder = false
         var explorer = CrashExplorer(
-            seed: random.next(), images: Campaign.count(4, whole: 40), shares: [1, 1])
+            seed: random.next(), images: Campaign.count(2, whole: 40), shares: [1, 1])
         explorer.explore(try make(), workload)
         #expect(explorer.problems == [])
         #expect(explorer.imageCount > 50)

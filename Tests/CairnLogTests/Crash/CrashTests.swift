@@ -54,7 +54,7 @@ struct CrashTests {
         var random = RandomSource()
         var explorer = CrashExplorer(
             seed: random.next(), images: Campaign.isLong ? 2 : 1,
-            shares: [Campaign.isLong ? 1 : 2, 40, 40])
+            shares: Campaign.isLong ? [1, 40, 40] : [4, 80, 80])
         for round in 0..<Campaign.count(1, whole: 1000) {
             let count = Int.random(in: 4...12, using: &random)
             let workload = Workload(
@@ -73,7 +73,7 @@ struct CrashTests {
     func patches() throws {
         var random = RandomSource()
         var explorer = CrashExplorer(
-            seed: random.next(), shares: Campaign.isLong ? [1, 1] : [4, 40])
+            seed: random.next(), shares: Campaign.isLong ? [1, 1] : [8, 80])
         var patches = 0
         for round in 0..<Campaign.count(1, whole: 200) {
             var workload = Workload(

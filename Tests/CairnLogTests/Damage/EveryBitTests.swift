@@ -93,7 +93,7 @@ struct EveryBitTests {
         var image = store.closed
         image.files[store.checkpoint] = nil
         try #require(try isNewest(try Self.read(try image.disk(), checks: true), store))
-        let bits = Bits(image, image.segments, everyDay: 9001)
+        let bits = Bits(image, image.segments, everyDay: 20_011)
         try Self.forEachFlip("segments without checkpoint", image, bits) { disk, place in
             switch try Self.read(disk) {
             case .error(let error): expectPlace(error, place)
@@ -110,7 +110,7 @@ struct EveryBitTests {
         let store = try RichStore.made.get()
         let image = store.closed
         try #require(try isNewest(try Self.read(try image.disk(), checks: true), store))
-        let bits = Bits(image, image.segments, everyDay: 9001)
+        let bits = Bits(image, image.segments, everyDay: 20_011)
         var same = 0
         var errors = 0
         try Self.forEachFlip("segments with checkpoint", image, bits) { disk, place in
@@ -134,7 +134,7 @@ struct EveryBitTests {
     func derived() throws {
         let store = try RichStore.made.get()
         for image in [store.closed, store.crashed] {
-            let bits = Bits(image, [store.checkpoint, "lock"], everyDay: 1601)
+            let bits = Bits(image, [store.checkpoint, "lock"], everyDay: 4001)
             try Self.forEachFlip("checkpoint and mark", image, bits) { disk, place in
                 let outcome = try Self.read(disk, checks: true)
                 if try !isNewest(outcome, store) { Issue.record("\(place): \(outcome)") }

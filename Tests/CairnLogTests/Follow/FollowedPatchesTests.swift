@@ -124,7 +124,7 @@ struct FollowedPatchesTests {
     @Test("A reader that follows from time to time has what the writer has")
     func random() throws {
         var random = RandomSource()
-        for _ in 0..<Campaign.count(6, whole: 200) {
+        for _ in 0..<Campaign.count(3, whole: 200) {
             let pair = try Pair(hashBits: [5, 10, 32].randomElement(using: &random) ?? 32)
             try Self.insert(pair.writer, 0..<60)
             var next = 60

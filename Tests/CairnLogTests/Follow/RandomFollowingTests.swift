@@ -12,7 +12,7 @@ import Testing
 struct RandomFollowingTests {
     @Test("At each commit a reader has what the writer had, and snapshots stay (FR1, FR3)")
     func random() throws {
-        try Rounds.run("followed writers", everyDay: 15, whole: 20_000) { random in
+        try Rounds.run("followed writers", everyDay: 8, whole: 20_000) { random in
             var run = FollowingRun(&random)
             try run.carryOut(steps: 30)
             #expect(run.problems == [], "seed \(random.seed)")

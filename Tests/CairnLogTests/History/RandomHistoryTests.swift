@@ -13,7 +13,7 @@ import Testing
 struct RandomHistoryTests {
     @Test("It is what was committed and not deleted, whatever is done meanwhile (HY1, HY2)")
     func random() throws {
-        try Rounds.run("histories", everyDay: 20, whole: 20_000) { random in
+        try Rounds.run("histories", everyDay: 10, whole: 20_000) { random in
             var run = HistoryRun(&random)
             try run.carryOut(steps: 25)
             #expect(run.problems == [], "seed \(random.seed)")

@@ -63,8 +63,8 @@ struct InterruptedMetadataTests {
     @Test("The process ends at any call", arguments: [true, false])
     func processEnds(hasSome: Bool) throws {
         let image = try Self.start(hasSome: hasSome)
-        var number = 1
-        while true {
+        var random = RandomSource()
+        let calls = try Interruption.ofProcess(oneIn: 4, using: &random) { number, what in
             let disk = try image.disk()
             let faulty = FaultInjectingFileSystem(over: disk)
             faulty.crash(atMutation: number, afterWriting: number % 3 * 50)
@@ -74,11 +74,10 @@ struct InterruptedMetadataTests {
                 FollowingStores.abandon(store)
             }
             try Self.look(
-                try DiskImage(of: disk), hasSome: hasSome, isDone: isDone, "call \(number)")
-            if isDone { break }
-            number += 1
+                try DiskImage(of: disk), hasSome: hasSome, isDone: isDone, what)
+            return isDone
         }
-        #expect(number > 10)
+        #expect(calls > 10)
     }
 
     @Test("The power fails at any call", arguments: [true, false])
@@ -94,13 +93,10 @@ struct InterruptedMetadataTests {
         }
         let start = disk.changeCount
         try Self.change(store)
-        for count in start...disk.changeCount {
-            for _ in 0..<Campaign.count(2, whole: 100) {
-                let image = try #require(disk.image(after: count, &random))
-                try Self.look(
-                    image, hasSome: hasSome, isDone: count == disk.changeCount,
-                    "change \(count), seed \(random.seed)")
-            }
+        try Interruption.ofPower(
+            disk, after: start, oneIn: 3, images: (1, 100), using: &random
+        ) { image, isDone, what in
+            try Self.look(try #require(image), hasSome: hasSome, isDone: isDone, what)
         }
         try store.close()
     }

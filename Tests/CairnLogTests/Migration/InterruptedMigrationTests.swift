@@ -55,7 +55,7 @@ struct InterruptedMigrationTests {
         #expect(end > start + 10)
         var seen: Set<Int> = []
         for count in start...end {
-            for _ in 0..<Campaign.count(2, whole: 200) {
+            for _ in 0..<Campaign.count(1, whole: 200) {
                 let image = try #require(disk.image(after: count, &random))
                 let version = try Self.look(
                     image, contents, "after \(count) changes, seed \(random.seed)")

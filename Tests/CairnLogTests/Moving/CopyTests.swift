@@ -164,13 +164,10 @@ struct CopyTests {
         let store = try Self.source()
         let disk = PowerLossDisk()
         try store.copy(to: "/store", on: disk, identifier: Self.identifier)
-        for count in 0...disk.changeCount {
-            for _ in 0..<Campaign.count(2, whole: 200) {
-                let image = disk.image(after: count, &random)
-                try Self.look(
-                    try image?.disk() ?? MemoryFileSystem(), store,
-                    isDone: count == disk.changeCount, "change \(count), seed \(random.seed)")
-            }
+        try Interruption.ofPower(disk, oneIn: 2, images: (1, 200), using: &random) {
+            image, isDone, what in
+            try Self.look(
+                try image?.disk() ?? MemoryFileSystem(), store, isDone: isDone, what)
         }
         try store.close()
     }

@@ -86,7 +86,7 @@ struct InterruptedBackupTests {
     @Test("The process ends at any call: no backup, the old one, or the new one")
     func processEnds() throws {
         var random = RandomSource()
-        let step = Campaign.step(4)
+        let step = Campaign.step(10)
         for change in Change.allCases {
             let store = try Self.source(change)
             let before = try SampleStore.text(store)
@@ -127,7 +127,7 @@ struct InterruptedBackupTests {
             let disk = PowerLossDisk()
             _ = try store.backup(to: "/store", on: disk)
             let first = disk.changeCount
-            for count in Campaign.sample(Array(0..<first), oneIn: 3, using: &random) + [first] {
+            for count in Campaign.sample(Array(0..<first), oneIn: 7, using: &random) + [first] {
                 for _ in 0..<Campaign.count(1, whole: 200) {
                     try Self.look(
                         disk.image(after: count, &random), store, allowed: [before],
@@ -139,7 +139,7 @@ struct InterruptedBackupTests {
             let after = try SampleStore.text(store)
             _ = try store.backup(to: "/store", on: disk)
             let last = disk.changeCount
-            for count in Campaign.sample(Array(first..<last), oneIn: 3, using: &random) + [last] {
+            for count in Campaign.sample(Array(first..<last), oneIn: 7, using: &random) + [last] {
                 for _ in 0..<Campaign.count(1, whole: 200) {
                     try Self.look(
                         disk.image(after: count, &random), store,

@@ -344,8 +344,8 @@ struct RemovalTests {
         let image = try DiskImage(of: base)
         let other = isReplaced ? try Self.sample(base, at: "/source", rounds: 3) : nil
         let source = isReplaced ? try DiskImage(of: base, "/source") : nil
-        var number = 1
-        while true {
+        var random = RandomSource()
+        let calls = try Interruption.ofProcess(oneIn: 2, using: &random) { number, what in
             let disk = try image.disk()
             try source?.write(to: disk, "/source")
             let faulty = FaultInjectingFileSystem(over: disk)
@@ -372,11 +372,10 @@ struct RemovalTests {
             } else if isDone {
                 #expect(try !disk.exists("/store"))
             }
-            try Self.look(left, text, replaced: other, "call \(number)")
-            if isDone { break }
-            number += 1
+            try Self.look(left, text, replaced: other, what)
+            return isDone
         }
-        #expect(number > 5)
+        #expect(calls > 5)
     }
 
     @Test(
@@ -394,13 +393,12 @@ struct RemovalTests {
             try LogStore.destroy(at: "/store", on: disk)
         }
         var found: Set<String?> = []
-        for count in first...disk.changeCount {
-            for _ in 0..<Campaign.count(2, whole: 400) {
-                guard let image = disk.image(after: count, &random) else { continue }
-                try Self.look(
-                    image, text, replaced: other, "change \(count), seed \(random.seed)")
-                found.insert(try? image.content().text)
-            }
+        try Interruption.ofPower(
+            disk, after: first, oneIn: 1, images: (1, 400), using: &random
+        ) { image, _, what in
+            guard let image else { return }
+            try Self.look(image, text, replaced: other, what)
+            found.insert(try? image.content().text)
         }
         #expect(found.contains(text) && found.contains(nil) && found.contains(other))
     }

@@ -47,7 +47,7 @@ struct FailingDiskTests {
         var random = RandomSource()
         // A small buffer writes a commit in several parts, a large one at once.
         for (segmentBytes, buffer) in [(1 << 30, 4 << 20), (6000, 512)] as [(UInt64, Int)] {
-            let step = Campaign.step(3)
+            let step = Campaign.step(8)
             var number = Int.random(in: 1...step, using: &random)
             while true {
                 let run = Run(segmentBytes: segmentBytes, writeBuffer: buffer)
@@ -190,7 +190,7 @@ struct FailingDiskTests {
     func crashes(segmentBytes: UInt64, afterWriting: Int) throws {
         let contents = try SampleStore.history(segmentBytes: segmentBytes).contents
         var random = RandomSource()
-        let calls = Campaign.step(3)
+        let calls = Campaign.step(8)
         var number = Int.random(in: 1...calls, using: &random)
         while true {
             let run = Run(segmentBytes: segmentBytes, writeBuffer: 512)

@@ -45,7 +45,7 @@ struct LostPredecessorTests {
         let first = "0000000001.segment"
         let second = "0000000002.segment"
         #expect(try image.content().text == contents[3])
-        for length in stride(from: ends[0], to: ends[3], by: Campaign.step(41)) {
+        for length in stride(from: ends[0], to: ends[3], by: Campaign.step(97)) {
             var cut = image
             cut.files[first]!.removeSubrange(length...)
             let whole = ends.lastIndex { $0 <= length }!

@@ -70,7 +70,7 @@ struct PowerLossTests {
             returned.append(disk.changeCount)
             contents.append(contents.last!)
         }
-        for count in Campaign.sample(Array(0...disk.changeCount), oneIn: 3, using: &random) {
+        for count in Campaign.sample(Array(0...disk.changeCount), oneIn: 6, using: &random) {
             for _ in 0..<Campaign.count(1, whole: 200) {
                 let known = returned.lastIndex { $0 <= count }
                 let image = disk.image(after: count, &random)

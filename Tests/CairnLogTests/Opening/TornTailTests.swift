@@ -32,7 +32,7 @@ struct TornTailTests {
         let (contents, ends, image) = try Self.relaxed(steps: 4)
         let name = "0000000001.segment"
         let bytes = try #require(image.files[name])
-        let step = Campaign.step(41)
+        let step = Campaign.step(97)
         for length in ends[0]...bytes.count
         where length % step == 0 || ends.contains(where: { abs($0 - length) < 12 }) {
             var cut = image
@@ -74,7 +74,7 @@ struct TornTailTests {
         let name = "0000000001.segment"
         let bytes = try #require(history.closed.files[name])
         let end = try #require(history.images.last?.files[name]).count
-        for length in stride(from: 0, to: bytes.count, by: Campaign.step(181)) {
+        for length in stride(from: 0, to: bytes.count, by: Campaign.step(401)) {
             var cut = history.closed
             cut.files[name] = Array(bytes[..<length])
             let error = #expect(throws: StoreError.self, "cut at \(length)") {
@@ -150,7 +150,7 @@ struct TornTailTests {
         let image = history.images[0]
         let name = "0000000001.segment"
         let bytes = try #require(image.files[name])
-        for length in stride(from: 0, to: bytes.count, by: Campaign.step(307)) {
+        for length in stride(from: 0, to: bytes.count, by: Campaign.step(601)) {
             var cut = image
             cut.files[name] = Array(bytes[..<length])
             cut.files["lock"] = []

@@ -76,6 +76,7 @@ struct InterruptedPastTests {
         "The process ends at any call", arguments: [LogStoreOptions.Durability.full, .relaxed])
     func processEnds(durability: LogStoreOptions.Durability) throws {
         var random = RandomSource()
+        var chosen = RandomSource(seed: random.seed)
         let base = MemoryFileSystem()
         let store = try Self.open(base, durability)
         var contents = PastContents()
@@ -84,9 +85,7 @@ struct InterruptedPastTests {
         try store.synchronize()
         let image = try DiskImage(of: base)
         try store.close()
-        let step = Campaign.step(10)
-        var number = Int.random(in: 1...step, using: &random)
-        while true {
+        let calls = try Interruption.ofProcess(oneIn: 31, using: &random) { number, what in
             let disk = try image.disk()
             let faulty = FaultInjectingFileSystem(over: disk)
             faulty.crash(atMutation: number, afterWriting: number % 3 * 50)
@@ -96,28 +95,26 @@ struct InterruptedPastTests {
                 isDone = (try? Self.change(store, &known, middle)) != nil
                 FollowingStores.abandon(store)
             }
-            try Self.look(
-                try DiskImage(of: disk), known, durability, &random,
-                "call \(number), seed \(random.seed)")
-            if isDone { break }
-            number += step
+            try Self.look(try DiskImage(of: disk), known, durability, &chosen, what)
+            return isDone
         }
-        #expect(number > 20)
+        #expect(calls > 20)
     }
 
     @Test("The power fails at any call")
     func powerFails() throws {
         var random = RandomSource()
+        var chosen = RandomSource(seed: random.seed)
         let disk = PowerLossDisk()
         let store = try Self.open(disk, .full)
         var contents = PastContents()
         try PastStateTests.work(store, &contents)
         let start = disk.changeCount
         try Self.change(store, &contents, try store.snapshot().commit - 5)
-        for count in stride(from: start, through: disk.changeCount, by: Campaign.step(4)) {
-            let image = try #require(disk.image(after: count, &random))
-            try Self.look(
-                image, contents, .full, &random, "change \(count), seed \(random.seed)")
+        try Interruption.ofPower(
+            disk, after: start, oneIn: 12, images: (1, 1), using: &random
+        ) { image, _, what in
+            try Self.look(try #require(image), contents, .full, &chosen, what)
         }
         try store.close()
     }

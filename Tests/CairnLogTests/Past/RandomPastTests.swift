@@ -15,7 +15,7 @@ struct RandomPastTests {
     @Test(
         "Each is what a snapshot showed that was taken then, whatever is done meanwhile (HI1, PS1)")
     func random() throws {
-        try Rounds.run("past states", everyDay: 3, whole: 10_000) { random in
+        try Rounds.run("past states", everyDay: 2, whole: 10_000) { random in
             var run = PastRun(&random)
             try run.carryOut(steps: 25)
             #expect(run.problems == [], "seed \(random.seed)")

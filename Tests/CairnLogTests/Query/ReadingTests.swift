@@ -42,7 +42,7 @@ struct ReadingTests {
 
     @Test("The first rows of a sorted fetch are those of the whole, either way, by any key")
     func firstRows() throws {
-        try Rounds.run("first rows", everyDay: 3, whole: 100) { random in
+        try Rounds.run("first rows", everyDay: 2, whole: 100) { random in
             let shop = try ReadableStore()
             try shop.fill(&random)
             let snapshot = try shop.store.snapshot()
@@ -85,7 +85,7 @@ struct ReadingTests {
 
     @Test("Every row, filtered, sorted and cut, as a fetch gives it")
     func reading() throws {
-        try Rounds.run("reading by columns", everyDay: 3, whole: 200) { random in
+        try Rounds.run("reading by columns", everyDay: 2, whole: 200) { random in
             let shop = try ReadableStore()
             try shop.fill(&random)
             let snapshot = try shop.store.snapshot()
@@ -125,7 +125,7 @@ struct ReadingTests {
 
     @Test("Texts that rows share are those that were stored, and stay when the block is gone")
     func sharedTexts() throws {
-        try Rounds.run("shared texts", everyDay: 5, whole: 100) { random in
+        try Rounds.run("shared texts", everyDay: 3, whole: 100) { random in
             let shop = try ReadableStore(cacheBytes: random.oneIn(2) ? 0 : nil)
             let columns = try ReadableStore.Columns(shop.thing)
             // In one block the texts are few, in the next one they are many or others, and some are nil.

@@ -92,8 +92,8 @@ struct InterruptedRedirectsTests {
         let start = try Self.start(first, hasSome: hasSome)
         try first.close()
         let image = try DiskImage(of: source)
-        var number = 1
-        while true {
+        var random = RandomSource()
+        let calls = try Interruption.ofProcess(oneIn: 5, using: &random) { number, what in
             let disk = try image.disk()
             let faulty = FaultInjectingFileSystem(over: disk)
             faulty.crash(atMutation: number, afterWriting: number % 3 * 50)
@@ -104,29 +104,29 @@ struct InterruptedRedirectsTests {
                 FollowingStores.abandon(store)
             }
             try Self.look(
-                try DiskImage(of: disk), start, folding, isDone: isDone, "call \(number)")
-            if isDone { break }
-            number += 1
+                try DiskImage(of: disk), start, folding, isDone: isDone, what)
+            return isDone
         }
-        #expect(number > 10)
+        #expect(calls > 10)
     }
 
     @Test("The power fails at any call", arguments: [true, false], Folding.allCases)
     func powerFails(hasSome: Bool, _ folding: Folding) throws {
-        _ = try powerFails(hasSome: hasSome, folding, RandomSource())
+        _ = try powerFails(hasSome: hasSome, folding, oneIn: 5, RandomSource())
     }
 
     @Test("What is adopted behind the end of the log is not missed (F-216)")
     func powerFailsBeforeAdoption() throws {
         let lost = try powerFails(
-            hasSome: false, .asked, RandomSource(seed: 4_629_223_358_040_809_093))
+            hasSome: false, .asked, oneIn: 1, RandomSource(seed: 4_629_223_358_040_809_093))
         // Else another seed is needed.
         #expect(lost > 0)
     }
 
     /// Gives how many images had an adoption behind a break in the log.
-    private func powerFails(hasSome: Bool, _ folding: Folding, _ random: RandomSource) throws -> Int
-    {
+    private func powerFails(
+        hasSome: Bool, _ folding: Folding, oneIn everyDay: Int, _ random: RandomSource
+    ) throws -> Int {
         var lost = 0
         var random = random
         let disk = PowerLossDisk()
@@ -135,14 +135,12 @@ struct InterruptedRedirectsTests {
         let start = disk.changeCount
         var airports = begin
         try Self.change(store, &airports, folding)
-        for count in start...disk.changeCount {
-            for _ in 0..<Campaign.count(1, whole: 100) {
-                let image = try #require(disk.image(after: count, &random))
-                lost += try Self.adoptsBrokenly(image) ? 1 : 0
-                try Self.look(
-                    image, begin, folding, isDone: count == disk.changeCount,
-                    "change \(count), seed \(random.seed)")
-            }
+        try Interruption.ofPower(
+            disk, after: start, oneIn: everyDay, images: (1, 100), using: &random
+        ) { image, isDone, what in
+            let image = try #require(image)
+            lost += try Self.adoptsBrokenly(image) ? 1 : 0
+            try Self.look(image, begin, folding, isDone: isDone, what)
         }
         try store.close()
         return lost

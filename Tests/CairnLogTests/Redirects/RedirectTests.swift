@@ -380,7 +380,7 @@ struct RedirectTests {
     func random() throws {
         var random = RandomSource()
         func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
-        for round in 0..<Campaign.count(8, whole: 800) {
+        for round in 0..<Campaign.count(4, whole: 800) {
             let disk = MemoryFileSystem()
             var store = try CompactionTests.open(disk)
             var airports = FoldedAirports()

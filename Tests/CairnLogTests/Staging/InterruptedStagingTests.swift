@@ -76,8 +76,8 @@ struct InterruptedStagingTests {
     @Test("The process ends at any call")
     func processEnds() throws {
         let image = try Self.start()
-        var number = 1
-        while true {
+        var random = RandomSource()
+        let calls = try Interruption.ofProcess(oneIn: 5, using: &random) { number, what in
             let disk = try image.disk()
             let faulty = FaultInjectingFileSystem(over: disk)
             faulty.crash(atMutation: number, afterWriting: number % 3 * 50)
@@ -86,11 +86,10 @@ struct InterruptedStagingTests {
                 isDone = (try? Self.change(store)) != nil
                 FollowingStores.abandon(store)
             }
-            try Self.look(try DiskImage(of: disk), isDone: isDone, "call \(number)")
-            if isDone { break }
-            number += 1
+            try Self.look(try DiskImage(of: disk), isDone: isDone, what)
+            return isDone
         }
-        #expect(number > 10)
+        #expect(calls > 10)
     }
 
     @Test("The power fails at any call")
@@ -101,14 +100,9 @@ struct InterruptedStagingTests {
         try SampleStore.manyRows(store)
         let start = disk.changeCount
         try Self.change(store)
-        for count in start...disk.changeCount {
-            for _ in 0..<Campaign.count(2, whole: 50) {
-                let image = try #require(disk.image(after: count, &random))
-                try Self.look(
-                    image, isDone: count == disk.changeCount,
-                    "change \(count), seed \(random.seed)")
-            }
-        }
+        try Interruption.ofPower(
+            disk, after: start, oneIn: 5, images: (1, 50), using: &random
+        ) { image, isDone, what in try Self.look(try #require(image), isDone: isDone, what) }
         try store.close()
     }
 }

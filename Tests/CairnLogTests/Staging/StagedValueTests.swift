@@ -89,7 +89,7 @@ struct StagedValueTests {
     @Test("Values share a segment; they may be saved in any order, or not at all")
     func shared() throws {
         var random = RandomSource()
-        for round in 0..<Campaign.count(4, whole: 200) {
+        for round in 0..<Campaign.count(2, whole: 200) {
             let disk = MemoryFileSystem()
             var options = CompactionTests.options(on: disk)
             options.sizes.segmentBytes = 64 << 20

@@ -234,7 +234,7 @@ struct RandomCoordinatorTests {
     func agreement(_ backend: Backend, _ seed: UInt64) throws {
         print("random coordinator, CAIRN_SEED=\(seed)")
         let bench = try Bench(backend, seed)
-        for _ in 0..<Campaign.count(150, whole: 5_000) {
+        for _ in 0..<Campaign.count(80, whole: 5_000) {
             let pair = bench.pairs[bench.random.below(bench.pairs.count)]
             switch bench.random.below(20) {
             case 0..<12: try bench.step(pair)

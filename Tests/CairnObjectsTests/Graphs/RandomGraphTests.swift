@@ -15,7 +15,7 @@ struct RandomGraphTests {
     @Test("Contexts show what the plain graph says, through edits, undo, rollbacks and reopening")
     func graphs() throws {
         var walked = 0
-        try Rounds.run("random graphs", everyDay: 3, whole: 4000) { random in
+        try Rounds.run("random graphs", everyDay: 2, whole: 4000) { random in
             var walk = try GraphWalk(&random)
             while walk.steps < 250 { try walk.goOn(&random) }
             walked += walk.steps

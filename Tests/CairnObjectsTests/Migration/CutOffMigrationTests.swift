@@ -109,7 +109,7 @@ struct CutOffMigrationTests {
         var seen: Set<Int> = []
         var images = 0
         // Before the first change and after the last one; of those between a sample.
-        let between = Campaign.sample(Array(start + 1..<end), oneIn: 4, using: &random)
+        let between = Campaign.sample(Array(start + 1..<end), oneIn: 8, using: &random)
         for count in [start] + between + [end] {
             for _ in 0..<Campaign.count(1, whole: 200) {
                 let place: Comment =
@@ -177,7 +177,7 @@ struct CutOffMigrationTests {
         var calls = 0
         for operation in Campaign.sample(operations, oneIn: 3, using: &random) {
             let count = whole.count(operation)
-            let step = Campaign.step(operation == .read ? 94 : 46)
+            let step = Campaign.step(operation == .read ? 188 : 92)
             // Behind the last one nothing fails.
             let first = Int.random(in: 1...min(step, max(count, 1)), using: &random)
             for number in stride(from: first, through: count + (step == 1 ? 1 : 0), by: step) {

@@ -178,8 +178,8 @@ struct RandomFamilyTests {
     private static let walks: [(Backend, UInt64)] = {
         var random = SystemRandomNumberGenerator()
         let seeds =
-            Campaign.sample(returns, oneIn: 4, using: &random)
-            + RandomSource.seeds(2, whole: 200)
+            Campaign.sample(returns, oneIn: 8, using: &random)
+            + RandomSource.seeds(1, whole: 200)
         let backends = Backend.allCases
         if Campaign.isLong {
             return backends.flatMap { backend in seeds.map { (backend, $0) } }

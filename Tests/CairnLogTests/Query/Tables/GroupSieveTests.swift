@@ -64,7 +64,7 @@ struct GroupSieveTests {
         }
         _ = try store.execute(BatchInsertRequest(entityName: "Item", objects: rows))
         let snapshot = try store.snapshot()
-        for keys in Campaign.sample(Self.keys, oneIn: 2, using: &random) {
+        for keys in Campaign.sample(Self.keys, oneIn: 4, using: &random) {
             try Self.compare(snapshot, by: keys, &random)
         }
     }

@@ -497,7 +497,7 @@ extension FetchIndexTests {
         let (shop, image) = try checkpointed(&random)
         let name = try #require(image.files.keys.first { $0.hasPrefix("checkpoint") })
         let bytes = image.files[name] ?? []
-        for _ in 0..<Campaign.count(6, whole: 5000) {
+        for _ in 0..<Campaign.count(3, whole: 5000) {
             var damaged = image
             damaged.files[name]?[Int(random.next() % UInt64(bytes.count))] ^=
                 1 << UInt8(random.next() % 8)

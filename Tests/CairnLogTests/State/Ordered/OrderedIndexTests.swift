@@ -99,7 +99,7 @@ struct OrderedIndexTests {
         var model: [Entry] = []
         var pins: [(pin: PinnedState<OrderedIndex>, model: [Entry])] = []
         var number: UInt32 = 0
-        for epoch in 1...120 as ClosedRange<UInt64> {
+        for epoch in 1...UInt64(Campaign.count(60, whole: 120)) {
             var index = registry.published()
             let before = model
             var pages = PageTransaction(epoch: epoch, pool: pool)
