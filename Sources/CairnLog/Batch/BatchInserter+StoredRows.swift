@@ -27,38 +27,39 @@ extension BatchInserter {
             touch(number, row)
             return try updateOther(stored, number, constraint, row, of: batch, &builder)
         }
-        try update(
-            number, cell, try room.probes.view(cell.handle, &builder), constraint, row, of: batch,
-            &builder)
+        let (view, slot) = try room.probes.view(of: number, cell, for: row, &builder)
+        try update(number, cell, view, slot, constraint, row, of: batch, &builder)
     }
 
     /// A row whose object lies in a block, under the same key of the identifying constraint.
+    ///
+    /// - Parameter slot: as which row the view shows it.
     @inline(__always)
     mutating func update(
-        _ number: UInt32, _ cell: DirectoryCell, _ view: BlockView, _ identity: Int, _ row: Int,
-        of batch: ColumnBatch, _ builder: inout CommitBuilder
+        _ number: UInt32, _ cell: DirectoryCell, _ view: BlockView, _ slot: Int, _ identity: Int,
+        _ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         touch(number, row)
         if let restating, restating.leavesOut, restating.leftOut.contains(number) {
             return leaveOut()
         }
         if !room.merged.isEmpty {
-            try merge(row, of: batch, number, with: .stored(view, slot: cell.slot), room.merged)
+            try merge(row, of: batch, number, with: .stored(view, slot: slot), room.merged)
         }
-        if !room.kept.isEmpty { try complete(row, of: batch, from: view, cell.slot) }
-        if try batch.isEqual(row, view, cell.slot) {
+        if !room.kept.isEmpty { try complete(row, of: batch, from: view, slot) }
+        if try batch.isEqual(row, view, slot) {
             result.unchangedCount += 1
             note(.unchanged, nil)
             return
         }
         if room.probes.entersOtherKeys {
-            try changeKeys(number, cell.slot, view, identity, row, of: batch, &builder)
+            try changeKeys(number, cell.slot, view.block, identity, row, of: batch, &builder)
         }
         if links != nil {
             try moveReferences(number, row, of: batch, &builder) { column in
                 let cells = view.cells[column]
-                return cells.isNil(cell.slot)
-                    ? nil : UInt32(truncatingIfNeeded: cells.integer(cell.slot))
+                return cells.isNil(slot)
+                    ? nil : UInt32(truncatingIfNeeded: cells.integer(slot))
             }
         }
         if isConcerned { try compute(row, of: batch, number, isNew: false) }
@@ -85,10 +86,9 @@ extension BatchInserter {
     /// unless a predicate says who has it, as what the row leaves alone was not known then, or it is a sum.
     @inline(never)
     private mutating func changeKeys(
-        _ number: UInt32, _ slot: Int, _ view: BlockView, _ identity: Int, _ row: Int,
+        _ number: UInt32, _ slot: Int, _ block: CachedBlock, _ identity: Int, _ row: Int,
         of batch: ColumnBatch, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        let block = view.block
         for constraint in room.probes.constraints.indices {
             let form = room.probes.constraints[constraint].form
             if constraint == identity, form.rule == nil, !room.mergesKeys { continue }

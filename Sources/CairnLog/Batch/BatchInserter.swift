@@ -295,7 +295,8 @@ struct BatchInserter: ~Copyable {
                 let view = stored.view, view.entity == entityIndex
             {
                 return try update(
-                    stored.number, stored.cell, view, identity, row, of: batch, &builder)
+                    stored.number, stored.cell, view, stored.slot, identity, row, of: batch,
+                    &builder)
             }
             if let number = try find(identity, row, of: batch, &builder) {
                 return try meet(number, identity, row, of: batch, &builder)

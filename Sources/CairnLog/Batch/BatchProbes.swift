@@ -29,7 +29,9 @@ struct BatchProbes: ~Copyable {
     struct Candidate {
         var number: UInt32 = 0
         var cell = DirectoryCell.empty
+        /// What shows the row, and as which one.
         var view: BlockView?
+        var slot = 0
         /// Whether the row there has the key.
         var isSure = false
     }
@@ -56,6 +58,9 @@ struct BatchProbes: ~Copyable {
     private let readsRows: Bool
     private let width: Int
     private var views: BlockViews
+    private var lone: LoneRows
+    /// Whether rows may be read by themselves: what an order is made of is asked of the block.
+    private let readsAlone: Bool
     /// By place in the group and constraint.
     private let hashes: UnsafeMutablePointer<UInt64>
     private let keys: UnsafeMutablePointer<UInt8>
@@ -118,7 +123,9 @@ struct BatchProbes: ~Copyable {
         tree = entity.tree
         self.readsRows = readsRows
         width = entity.columns.count
+        readsAlone = readsRows && entity.orders.isEmpty
         views = BlockViews(columns: Array(entity.columns.indices))
+        lone = LoneRows(index, width: entity.columns.count)
         let room = max(1, constraints.count) * Self.group
         hashes = .allocate(capacity: room)
         hashes.initialize(repeating: 0, count: room)
@@ -145,6 +152,7 @@ struct BatchProbes: ~Copyable {
         let count = constraints.count
         if count == 0 { return }
         if views.trim(to: builder.reader.cache.budget) { leaveRun() }
+        lone.begin()
         run = nil
         if expected != 0, end &- start == Self.group, try followAll(batch, open, &builder) {
             return
@@ -193,16 +201,53 @@ struct BatchProbes: ~Copyable {
         where candidates[place].number != 0 && !candidates[place].isSure {
             let cell = builder.state.directories[tree][candidates[place].number]
             if cell.isEmpty || cell.handle == open { continue }
-            let view = try view(cell.handle, &builder)
             candidates[place].cell = cell
-            candidates[place].view = view
-            if readsRows { view.prefetch(cell.slot, columns: width) }
+            candidates[place].slot = cell.slot
+            if let view = views[cell.handle] {
+                candidates[place].view = view
+                if readsRows { view.prefetch(cell.slot, columns: width) }
+            } else {
+                try meet(cell, place, &builder)
+            }
         }
         guard readsRows else { return }
         for place in 0..<(end &- start) where !candidates[place].isSure {
             if let view = candidates[place].view {
-                view.prefetchBytes(candidates[place].cell.slot, columns: width)
+                view.prefetchBytes(candidates[place].slot, columns: width)
             }
+        }
+        if readsAlone { try readAlone(end &- start, &builder) }
+    }
+
+    /// Notes what shows a row of a block that has no view yet: the block, or that the row is to be read by itself.
+    @inline(never)
+    private mutating func meet(
+        _ cell: DirectoryCell, _ place: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
+        if readsAlone, Int(builder.state.blocks.entry(cell.handle).entity) == entity {
+            let block = try builder.block(cell.handle)
+            if lone.wants(cell.handle, block),
+                let slot = try lone.add(block, cell.slot, builder.catalog)
+            {
+                candidates[place].slot = slot
+                return
+            }
+        }
+        let view = try view(cell.handle, &builder)
+        candidates[place].view = view
+        if readsRows { view.prefetch(cell.slot, columns: width) }
+    }
+
+    /// Reads the rows that are read by themselves.
+    @inline(__always)
+    private mutating func readAlone(_ count: Int, _ builder: inout CommitBuilder)
+        throws(StoreError)
+    {
+        if lone.isEmpty { return }
+        try lone.read(builder)
+        for place in 0..<count
+        where candidates[place].view == nil && !candidates[place].cell.isEmpty {
+            candidates[place].view = lone.view(candidates[place].slot)
         }
     }
 
@@ -226,7 +271,7 @@ struct BatchProbes: ~Copyable {
             {
                 if hasKey(row, column, view, cell.slot, 0) {
                     candidates[row &- first] = Candidate(
-                        number: number, cell: cell, view: view, isSure: true)
+                        number: number, cell: cell, view: view, slot: cell.slot, isSure: true)
                     last = number
                     expected = number &+ 1
                     misses = 0
@@ -273,6 +318,7 @@ struct BatchProbes: ~Copyable {
         for step in 0..<Self.group {
             candidates[step].number = expected &+ UInt32(step)
             candidates[step].view = view
+            candidates[step].slot = candidates[step].cell.slot
             candidates[step].isSure = true
             keys[step] = Key.met
         }
@@ -318,9 +364,9 @@ struct BatchProbes: ~Copyable {
         while rest != 0 {
             let step = rest.trailingZeroBitCount
             let number = run.number &+ UInt32(step)
+            let cell = builder.state.directories[tree][number]
             candidates[step] = Candidate(
-                number: number, cell: builder.state.directories[tree][number], view: view,
-                isSure: true)
+                number: number, cell: cell, view: view, slot: cell.slot, isSure: true)
             keys[step] = Key.met
             rest &= rest &- 1
         }
@@ -404,10 +450,22 @@ struct BatchProbes: ~Copyable {
         return column.pointee.keyHash(row, seed: seed)
     }
 
+    /// What shows a stored row that was found by its key, and as which one.
+    mutating func view(
+        of number: UInt32, _ cell: DirectoryCell, for row: Int, _ builder: inout CommitBuilder
+    ) throws(StoreError) -> (view: BlockView, slot: Int) {
+        let candidate = candidates[row &- first]
+        if candidate.number == number, candidate.cell == cell, let view = candidate.view {
+            return (view, candidate.slot)
+        }
+        return (try view(cell.handle, &builder), cell.slot)
+    }
+
     /// Lets go of all blocks.
     mutating func forget() {
         leaveRun()
         views.trim(to: -1)
+        lone.begin()
     }
 
     // MARK: What was found, of rows of the group
@@ -453,6 +511,6 @@ struct BatchProbes: ~Copyable {
             builder.state.directories[tree][candidate.number] == candidate.cell
         else { return nil }
         let column = batch.columns.baseAddress.unsafelyUnwrapped + single
-        return hasKey(row, column, view, candidate.cell.slot, identity) ? candidate : nil
+        return hasKey(row, column, view, candidate.slot, identity) ? candidate : nil
     }
 }

@@ -244,8 +244,8 @@ struct NewRowsWriter: ~Copyable {
         numbers[position] = number
         mergedVersions[position] = cell.version
         guard merging == .givesValues else { return }
-        let view = try probes.view(cell.handle, &builder)
-        if try batch.isEqual(row, view, cell.slot) { return }
+        let (view, slot) = try probes.view(of: number, cell, for: row, &builder)
+        if try batch.isEqual(row, view, slot) { return }
         builder.kill(cell.handle, slot: cell.slot)
         let version = DirectoryCell.next(cell.version)
         stage(row, number, version: version, entity, &builder)

@@ -67,6 +67,21 @@ extension ColumnBuffer {
         value.withUnsafeBytes { setBytes($0, row: row) }
     }
 
+    /// Takes the value of a stored cell; of a large one the value itself.
+    @inline(__always)
+    mutating func copyCell(
+        from cells: UnsafePointer<CellReader>, _ view: PointView, _ slot: Int, to row: Int
+    ) throws(StoreError) {
+        if cells.pointee.isNil(slot) { return setNil(row: row) }
+        switch cells.pointee.kind {
+        case .integer: setInteger(cells.pointee.integer(slot), row: row)
+        case .double: setDouble(cells.pointee.double(slot), row: row)
+        case .float: setFloat(cells.pointee.float(slot), row: row)
+        case .fixed16: setFixed16(cells.pointee.fixed16(slot), row: row)
+        case .bytes: try setBytes(row: row, of: cells, slot, view)
+        }
+    }
+
     /// The hash of the key that a cell is, if it is hashed as it is; nil for nil.
     @inline(__always)
     func keyHash(_ row: Int, seed: UInt64) -> UInt64? {

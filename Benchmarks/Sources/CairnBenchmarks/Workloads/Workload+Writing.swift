@@ -49,6 +49,14 @@ extension Workload {
             "upsert-equal", "upsert, all rows stored with equal values, 10,000 a transaction",
             changes: true
         ) { job in try upsert(Product.rows(job.rows), job) },
+        Workload(
+            "upsert-random", "upsert, a tenth of the rows in any order, 10,000 a transaction",
+            changes: true
+        ) { job in
+            var random = SplitMix64(state: 12)
+            let rows = Product.rows(job.rows).shuffled(using: &random)
+            return try upsert(rows.prefix(max(1, job.rows / 10)).map(\.changed), job)
+        },
     ]
 
     static let changing = [

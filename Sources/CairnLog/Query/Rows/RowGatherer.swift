@@ -113,20 +113,8 @@ struct RowGatherer: ~Copyable {
         let cells = target.view.cells
         let slot = target.slot
         for index in 0..<handed {
-            let cell = cells + index
-            let column = columns + order[index]
-            if cell.pointee.isNil(slot) {
-                column.pointee.setNil(row: row)
-                continue
-            }
-            switch cell.pointee.kind {
-            case .integer: column.pointee.setInteger(cell.pointee.integer(slot), row: row)
-            case .double: column.pointee.setDouble(cell.pointee.double(slot), row: row)
-            case .float: column.pointee.setFloat(cell.pointee.float(slot), row: row)
-            case .fixed16: column.pointee.setFixed16(cell.pointee.fixed16(slot), row: row)
-            case .bytes:
-                try column.pointee.setBytes(row: row, of: cell, slot, target.view)
-            }
+            try (columns + order[index]).pointee.copyCell(
+                from: cells + index, target.view, slot, to: row)
         }
         gathered.add(number: UInt64(target.number), position: target.position)
         return gathered.isFull ? gathered.hand(origin: origin, to: body) : true

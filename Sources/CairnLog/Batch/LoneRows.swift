@@ -1,0 +1,105 @@
+// Stored rows that are read by themselves, for a batch that meets few rows each of very many blocks: decoding a block for one of its
+// thousand rows would cost more than all else that is done for the row.
+//
+// The rows of a group are read cell by cell into a batch of their own. Who has one sees a block with the rows of the group.
+//
+// Once as much was read of a block as decoding it costs, it is decoded; if it has to make room for others, that begins anew.
+//
+// Invariants: a view is good until `begin`.
+// Threads: used by the holder of the turn alone.
+
+import CairnFormat
+import CairnStore
+
+struct LoneRows: ~Copyable {
+    /// So many rows are read together.
+    private static let most = BatchProbes.group
+
+    private let entity: Int
+    private let width: Int
+    /// What views begin with, of the rows that are here.
+    private let heads: UnsafeMutableRawPointer
+    private let cells: UnsafeMutablePointer<CellColumn>
+    private var rows: [(view: PointView, slot: Int)] = []
+    private var batch: ColumnBatch?
+    /// How many rows were read of blocks since they were decoded last, by some bits of their handles: two with the same ones are
+    /// decoded a little early.
+    private var counts: [UInt16] = []
+    private static let countsLength = 1 << 13
+
+    init(_ entity: Int, width: Int) {
+        self.entity = entity
+        self.width = width
+        heads = .allocate(
+            byteCount: Self.most * MemoryLayout<ViewHead>.stride,
+            alignment: MemoryLayout<ViewHead>.alignment)
+        cells = .allocate(capacity: max(1, width))
+        cells.initialize(repeating: .absent, count: max(1, width))
+    }
+
+    deinit {
+        for row in rows { row.view.endHead() }
+        heads.deallocate()
+        cells.deallocate()
+    }
+
+    /// Lets go of the rows.
+    @inline(__always)
+    mutating func begin() {
+        if rows.isEmpty { return }
+        for row in rows { row.view.endHead() }
+        rows.removeAll(keepingCapacity: true)
+        batch?.reset()
+    }
+
+    var isEmpty: Bool { rows.isEmpty }
+
+    /// Whether the next row of a block is read by itself.
+    mutating func wants(_ handle: BlockHandle, _ block: CachedBlock) -> Bool {
+        if counts.isEmpty { counts = Array(repeating: 0, count: Self.countsLength) }
+        let place = Int(handle.raw) & (Self.countsLength - 1)
+        let count = Int(counts[place]) + 1
+        let isAlone = block.readsAlone(count)
+        counts[place] = isAlone ? UInt16(clamping: count) : 0
+        return isAlone
+    }
+
+    /// Asks for the memory of a row that is to be read.
+    ///
+    /// - Returns: The slot that it will have; nil if it has a value with frames of its own, which a batch would have as a whole.
+    mutating func add(_ block: CachedBlock, _ slot: Int, _ catalog: Catalog) throws(StoreError)
+        -> Int?
+    {
+        let readers = try block.allReaders(
+            catalog.entities[entity].columns, version: catalog.version)
+        for column in 0..<width where readers[column].isExternal(slot) { return nil }
+        let head = heads + rows.count * MemoryLayout<ViewHead>.stride
+        head.initializeMemory(as: ViewHead.self, to: ViewHead(block: block, entity: entity))
+        let view = PointView(memory: head, cells: readers)
+        view.prefetch(slot, columns: width)
+        rows.append((view, slot))
+        return rows.count - 1
+    }
+
+    /// Reads the rows that were added.
+    mutating func read(_ builder: borrowing CommitBuilder) throws(StoreError) {
+        if rows.isEmpty { return }
+        for row in rows { row.view.prefetchBytes(row.slot, columns: width) }
+        let batch = batch ?? builder.reader.batches.takeWhole(entity, builder.catalog)
+        self.batch = batch
+        for (index, row) in rows.enumerated() {
+            for column in 0..<width {
+                try batch.columns[column].copyCell(
+                    from: row.view.cells + column, row.view, row.slot, to: index)
+            }
+            batch.rows = index + 1
+        }
+        for column in 0..<width { cells[column] = CellColumn(batch.columns[column]) }
+    }
+
+    /// A row that was read, as one of a block.
+    @inline(__always)
+    func view(_ index: Int) -> BlockView {
+        BlockView(memory: rows[index].view.memory, cells: UnsafePointer(cells))
+    }
+}
