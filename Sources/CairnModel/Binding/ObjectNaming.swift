@@ -78,6 +78,7 @@ package struct ObjectNaming {
 
     private func kind(of node: ExpressionNode) -> ExpressionKind? {
         // What cannot be bound is refused by whoever binds all of it.
+        if node.isDeeper(than: PredicateNode.deepest) { return nil }
         var binder = binder
         return try? binder.bind(node).kind
     }

@@ -69,19 +69,39 @@ package enum EvaluatedValue {
     /// The value at a dotted path. Nil on the way gives nil; a collection on the way gives the values of all
     /// its members.
     package func value(at path: String) -> EvaluatedValue {
+        var visits: PathVisits?
+        return value(at: path, &visits)
+    }
+
+    /// The same, but an object that is met several times at one place of a long path may give its values once: for who asks whether
+    /// there is one. Where each of two objects leads to both, a path of `n` steps would give 2^n values else.
+    package func someValue(at path: String) -> EvaluatedValue {
+        var visits = path.utf8.count { $0 == UInt8(ascii: ".") } > 2 ? PathVisits() : nil
+        return value(at: path, &visits)
+    }
+
+    private func value(at path: String, _ visits: inout PathVisits?) -> EvaluatedValue {
         switch self {
-        case .object(let object): return Self.value(at: path, of: object)
-        case .collection(let members): return .flat(members.lazy.map { $0.value(at: path) })
+        case .object(let object): return Self.value(at: path, of: object, &visits)
+        case .collection(let members):
+            var parts: [EvaluatedValue] = []
+            parts.reserveCapacity(members.count)
+            for member in members where visits?.isNew(member, path) ?? true {
+                parts.append(member.value(at: path, &visits))
+            }
+            return .flat(parts)
         case .value(let value):
             guard let dot = path.firstIndex(of: ".") else {
                 return .value(Self.key(path, of: value))
             }
             return EvaluatedValue.value(Self.key(path[..<dot], of: value))
-                .value(at: String(path[path.index(after: dot)...]))
+                .value(at: String(path[path.index(after: dot)...]), &visits)
         }
     }
 
-    private static func value(at path: String, of object: any EvaluatedObject) -> EvaluatedValue {
+    private static func value(
+        at path: String, of object: any EvaluatedObject, _ visits: inout PathVisits?
+    ) -> EvaluatedValue {
         let entity = object.evaluatedEntity
         if let column = entity.columnIndex(named: path),
             entity.columns[column].relationship == nil
@@ -94,7 +114,7 @@ package enum EvaluatedValue {
             let name = String(path[..<end])
             if let property = property(name, of: object, entity) {
                 guard end < path.endIndex else { return property }
-                return property.value(at: String(path[path.index(after: end)...]))
+                return property.value(at: String(path[path.index(after: end)...]), &visits)
             }
             guard let dot = path[..<end].lastIndex(of: ".") else { return .null }
             end = dot
@@ -132,5 +152,20 @@ package enum EvaluatedValue {
             .double(date.timeIntervalSinceReferenceDate)
         default: .null
         }
+    }
+}
+
+/// The objects that were met on a path, and how much of it was left there.
+private struct PathVisits {
+    private struct Visit: Hashable {
+        let object: ObjectID
+        let rest: Int
+    }
+
+    private var known: Set<Visit> = []
+
+    mutating func isNew(_ member: EvaluatedValue, _ path: String) -> Bool {
+        guard case .object(let object) = member else { return true }
+        return known.insert(Visit(object: object.evaluatedID, rest: path.utf8.count)).inserted
     }
 }

@@ -79,7 +79,7 @@ package struct PredicateEvaluator: Sendable {
     private func holds(
         _ comparison: PredicateNode.Comparison, _ scope: inout EvaluationScope
     ) -> Bool {
-        let left = evaluate(comparison.left, &scope)
+        let left = leftSide(comparison, &scope)
         let values = ValueComparison(
             operator: comparison.operator, options: comparison.options)
         if comparison.operator == .in, case .list(let list) = comparison.right {
@@ -91,6 +91,19 @@ package struct PredicateEvaluator: Sendable {
         }
         let right = evaluate(comparison.right, &scope)
         return each(left, comparison) { compare($0, values, right) }
+    }
+
+    private func leftSide(
+        _ comparison: PredicateNode.Comparison, _ scope: inout EvaluationScope
+    ) -> EvaluatedValue {
+        guard comparison.modifier != .direct || comparison.operator == .contains else {
+            return evaluate(comparison.left, &scope)
+        }
+        return switch comparison.left {
+        case .keyPath(let path): scope.object.someValue(at: path)
+        case .path(let base, let path): evaluate(base, &scope).someValue(at: path)
+        default: evaluate(comparison.left, &scope)
+        }
     }
 
     /// Asks the left side as a whole, or its members.

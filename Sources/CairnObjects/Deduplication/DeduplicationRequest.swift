@@ -47,6 +47,8 @@ public struct DeduplicationRequest: Sendable {
     /// Whether it only says what it would do: all of it is done in a context that nobody sees, delete rules included, and nothing
     /// is saved. What a save would refuse, such as an object that a delete rule denies to delete, it does not say.
     public var isDryRun = false
+    /// Whether the groups are all that is asked for, and not what would become of them.
+    package var onlyLists = false
     /// Who writes; nil = as the context says.
     public var author: String?
     /// The name of the context that asks; nil = as it says itself.

@@ -99,6 +99,7 @@ struct Deduplicator {
             result.groups += groups.map(\.told)
             if request.rule != .fail { all += groups }
         }
+        if request.onlyLists { return [] }
         if request.rule == .fail, !result.groups.isEmpty { throw duplicates() }
         // What stays as it is must be there still when the others go.
         for group in all { context.detectConflicts(for: group.members[0]) }

@@ -82,7 +82,9 @@ package struct UnlikeObjects {
             context: .init(
                 entity: given.entity.name, key: key.isEmpty ? nil : key, row: row,
                 objectID: given.id ?? kept.id,
-                detail: "\(given.text) and \(kept.text) both have \(pairs)"),
+                detail:
+                    "\(given.text) and \(kept.text) both have \(pairs), and cannot become one, because \(reason): \(advice.rawValue)"
+            ),
             conflicts: conflicts)
     }
 }

@@ -93,6 +93,7 @@ struct DuplicatesCommand: ParsableCommand {
             }
             request.includesNil = includingNil
             request.isDryRun = !delete
+            request.onlyLists = !tellsEffects
             request.author = "cairn duplicates"
             return try ManagedObjectContext(store: session.store).execute(request)
         }

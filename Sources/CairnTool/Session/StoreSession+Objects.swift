@@ -7,7 +7,7 @@ import CairnStore
 import FoundationEssentials
 
 extension StoreSession {
-    /// The id that a text is: p17, or a URI; nil if it is neither.
+    /// The id that a text is: p17, p17@h2 as errors name an object, or a URI; nil if it is none of them.
     ///
     /// - Parameter entity: what the object should be; nil: anything, and a number alone is no id.
     /// - Throws: `Failure` if it is a URI of something else.
@@ -15,11 +15,29 @@ extension StoreSession {
         if text.hasPrefix("p"), let number = UInt64(text.dropFirst()) {
             return entity.map { store.identity.id(number, entity: $0.index) }
         }
+        if let id = toldID(text) { return try checked(id, text, entity) }
         guard text.hasPrefix("x-cairn://") || text.hasPrefix("x-coredata://") else { return nil }
         guard let uri = URL(string: text),
             let id = try ObjectID(uriRepresentation: uri) ?? store.objectID(forCoreDataURI: uri),
             !id.isTemporary, id.store == store.identity.identifier
         else { throw Failure("\(PlainText.visible(text)) \(try complaint(of: text))") }
+        return try checked(id, text, entity)
+    }
+
+    /// The id of this store that a text is as errors name an object.
+    private func toldID(_ text: String) -> ObjectID? {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].hasPrefix("p"), parts[1].hasPrefix("h"),
+            let number = UInt64(parts[0].dropFirst()),
+            let hierarchy = UInt32(parts[1].dropFirst())
+        else { return nil }
+        return ObjectID(
+            store: store.identity.identifier, hierarchy: hierarchy, reference: number)
+    }
+
+    /// An id, if it is one of the entity's.
+    private func checked(_ id: ObjectID, _ text: String, _ entity: SchemaEntity?) throws -> ObjectID
+    {
         guard let entity, !store.identity.owns(id, entity: entity.index) else { return id }
         let other = store.identity.entity(of: id).map { schema.entities[$0].name }
         throw Failure("\(text) is an object of \(other ?? "another entity"), not of \(entity.name)")

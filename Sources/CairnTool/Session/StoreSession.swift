@@ -120,8 +120,13 @@ struct StoreSession {
 
     /// A condition that a person wrote, in which objects are named as everywhere else: p17, or a URI.
     func condition(_ format: String, of entity: SchemaEntity) throws -> PredicateNode {
+        let node = try PredicateNode(format: format)
         var naming = naming(of: entity)
-        return try naming.named(PredicateNode(format: format))
+        do {
+            return try naming.named(node)
+        } catch let failure as Failure {
+            throw Failure("the condition: \(failure.message)", code: failure.code)
+        }
     }
 
     /// What finds the objects that are named in a condition.

@@ -490,6 +490,24 @@ struct BadQuestionTests {
         #expect(ask(nil, store, sort: sort) == 3)
     }
 
+    @Test(
+        "A path that comes by the same objects again and again is answered", .timeLimit(.minutes(1))
+    )
+    func repeatedObjects() throws {
+        let store = try store()
+        // By two ways each time: 2^40 of them.
+        let path = String(repeating: "staff.boss.", count: 40) + "staff.name"
+        func ask(_ format: String) throws -> Int? {
+            self.ask(try PredicateNode(format: format), store)
+        }
+        #expect(try ask("ANY \(path) == 'Bob'") == 1)
+        #expect(try ask("ANY \(path) == 'Anna'") == 0)
+        // Also of those who have none.
+        #expect(try ask("ALL \(path) != 'Anna'") == 3)
+        #expect(try ask("ALL \(path) == 'Bob'") == 2)
+        #expect(try ask("\(path) CONTAINS 'Cleo'") == 1)
+    }
+
     @Test("Prefetching and properties to fetch that lead nowhere are refused")
     func paths() throws {
         let context = ManagedObjectContext(store: try store())

@@ -1,5 +1,6 @@
 // cairn query with conditions and options that make no sense: a message that says where, and nothing else.
 
+import CairnTestSupport
 import Testing
 
 @testable import CairnTool
@@ -63,6 +64,26 @@ struct BadQueryTests {
         #expect(failed.code == 2 && failed.errors.contains("nested more than"))
         let path = String(repeating: "x.", count: 5_000) + "y == 1"
         #expect(cairn("query", work.store, "Thing", "--where", path).code == 1)
+        // Through a relationship, which is a step of the path and not a part of a name.
+        let model = try work.list(
+            "model.json",
+            """
+            {"entities":[{"name":"Part","attributes":[{"name":"code","type":"string"}],"relationships":[
+                {"name":"whole","destinationEntityName":"Part","isToMany":false,"maximumCount":1,"inverseName":"parts"},
+                {"name":"parts","destinationEntityName":"Part","isToMany":true,"inverseName":"whole"}]}]}
+            """)
+        let parts = work.folder.path("parts.cairn")
+        let made = cairn(
+            "import", parts, "--entity", "Part", "--model", model,
+            try work.list("parts.json", #"[{"code":"a"}]"#))
+        #expect(made.code == 0, "\(made.errors)")
+        for steps in [3_000, 15_000] {
+            let path = String(repeating: "whole.", count: steps) + "code == 'a'"
+            for command in ["query", "count", "delete"] {
+                let failed = cairn(command, parts, "Part", "--where", path)
+                #expect(failed.code == 1 && failed.errors.contains("nested more than"))
+            }
+        }
         let sort = String(repeating: "x.", count: 5_000) + "y"
         #expect(cairn("query", work.store, "Thing", "--sort", sort).code == 1)
     }

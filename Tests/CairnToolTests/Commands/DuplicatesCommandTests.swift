@@ -1,5 +1,6 @@
 // cairn duplicates: looked at first, then made one.
 
+import CairnTestSupport
 import Foundation
 import Testing
 
@@ -54,6 +55,66 @@ struct DuplicatesCommandTests {
                 "--limit", "0"
             ).output == "Thing: 0 keys of 0 objects by name\n")
         #expect(cairn("hash", work.store).output == before)
+    }
+
+    @Test(
+        "objects that cannot become one are listed, and what stands against it is said when they are to be made one"
+    )
+    func unlike() throws {
+        let work = try Workplace()
+        func model(unique: String) -> String {
+            """
+            {"entities":[
+                {"name":"Animal","attributes":[{"name":"tag","type":"string"}]\(unique)},
+                {"name":"Dog","superentityName":"Animal","attributes":[{"name":"trick","type":"string"}]},
+                {"name":"Cat","superentityName":"Animal","attributes":[{"name":"lives","type":"integer16"}]}]}
+            """
+        }
+        let plain = try work.list("plain.json", model(unique: ""))
+        for (entity, list) in [
+            ("Cat", #"[{"tag":"2","lives":9},{"tag":"3"},{"tag":"3"}]"#),
+            ("Dog", #"[{"tag":"2","trick":"roll"}]"#),
+        ] {
+            let run = cairn(
+                "import", work.store, "--entity", entity, "--model", plain,
+                try work.list("\(entity).json", list))
+            #expect(run.code == 0, "\(run.errors)")
+        }
+        let listed = cairn("duplicates", work.store, "Animal", "--by", "tag", "--json")
+        #expect(
+            listed.lines == [
+                #"{"key":{"tag":"2"},"stays":"p1","others":["p4"]}"#,
+                #"{"key":{"tag":"3"},"stays":"p2","others":["p3"]}"#,
+                #"{"entity":"Animal","dryRun":true,"keys":2,"objects":4,"deleted":null,"cascaded":null,"updated":null,"entangled":null}"#,
+            ], "\(listed.errors)")
+        for deletes in [false, true] {
+            let refused = run(
+                ["duplicates", work.store, "Animal", "--by", "tag", "--keep", "first"]
+                    + (deletes ? ["--delete"] : []))
+            #expect(refused.code == 1)
+            #expect(
+                refused.errors.contains(
+                    "the Dog p4@h1 and the Cat p1@h1 both have tag = \"2\", and cannot become one, because Cat has no property trick: give one of them another key, or keep another one"
+                ), "\(refused.errors)")
+        }
+        let told = cairn("get", work.store, "Animal", "p4@h1", "--json")
+        #expect(told.code == 0 && told.output.contains("roll"), "\(told.errors)")
+        #expect(cairn("get", work.store, "Animal", "p4@h9").code == 1)
+        // The same where a record is refused.
+        let unique = try work.list(
+            "unique.json", model(unique: #","uniquenessConstraints":[["tag"]]"#))
+        let other = work.folder.path("other.cairn")
+        cairn(
+            "import", other, "--entity", "Cat", "--model", unique,
+            try work.list("one.json", #"[{"tag":"2"}]"#))
+        let refused = cairn(
+            "import", other, "--entity", "Dog",
+            try work.list("two.json", #"[{"tag":"2","trick":"roll"}]"#))
+        #expect(refused.code == 1)
+        #expect(
+            refused.errors.contains(
+                "record 1: Dog.trick: the new Dog and the Cat p1@h1 both have tag = \"2\", and cannot become one, because Cat has no property trick: give the row another key, or delete the object"
+            ), "\(refused.errors)")
     }
 
     @Test("--incoming looks at the groups of some objects alone")
