@@ -226,7 +226,7 @@ struct BatchProbes: ~Copyable {
     ) throws(StoreError) {
         if readsAlone, Int(builder.state.blocks.entry(cell.handle).entity) == entity {
             let block = try builder.block(cell.handle)
-            if lone.wants(cell.handle, block),
+            if block.readsNextAlone(),
                 let slot = try lone.add(block, cell.slot, builder.catalog)
             {
                 candidates[place].slot = slot

@@ -3,7 +3,7 @@
 //
 // The rows of a group are read cell by cell into a batch of their own. Who has one sees a block with the rows of the group.
 //
-// Once as much was read of a block as decoding it costs, it is decoded; if it has to make room for others, that begins anew.
+// Once as much was read of a block as decoding it costs, it is decoded (`CachedBlock.readsNextAlone`).
 //
 // Invariants: a view is good until `begin`.
 // Threads: used by the holder of the turn alone.
@@ -22,10 +22,8 @@ struct LoneRows: ~Copyable {
     private let cells: UnsafeMutablePointer<CellColumn>
     private var rows: [(view: PointView, slot: Int)] = []
     private var batch: ColumnBatch?
-    /// How many rows were read of blocks since they were decoded last, by some bits of their handles: two with the same ones are
-    /// decoded a little early.
-    private var counts: [UInt16] = []
-    private static let countsLength = 1 << 13
+    /// Whose batch it is.
+    private var batches: ColumnBatchPool?
 
     init(_ entity: Int, width: Int) {
         self.entity = entity
@@ -39,6 +37,7 @@ struct LoneRows: ~Copyable {
 
     deinit {
         for row in rows { row.view.endHead() }
+        if let batch { batches?.give(batch) }
         heads.deallocate()
         cells.deallocate()
     }
@@ -53,16 +52,6 @@ struct LoneRows: ~Copyable {
     }
 
     var isEmpty: Bool { rows.isEmpty }
-
-    /// Whether the next row of a block is read by itself.
-    mutating func wants(_ handle: BlockHandle, _ block: CachedBlock) -> Bool {
-        if counts.isEmpty { counts = Array(repeating: 0, count: Self.countsLength) }
-        let place = Int(handle.raw) & (Self.countsLength - 1)
-        let count = Int(counts[place]) + 1
-        let isAlone = block.readsAlone(count)
-        counts[place] = isAlone ? UInt16(clamping: count) : 0
-        return isAlone
-    }
 
     /// Asks for the memory of a row that is to be read.
     ///
@@ -83,8 +72,8 @@ struct LoneRows: ~Copyable {
 
     /// Reads the rows that were added.
     mutating func read(_ builder: borrowing CommitBuilder) throws(StoreError) {
-        if rows.isEmpty { return }
         for row in rows { row.view.prefetchBytes(row.slot, columns: width) }
+        batches = builder.reader.batches
         let batch = batch ?? builder.reader.batches.takeWhole(entity, builder.catalog)
         self.batch = batch
         for (index, row) in rows.enumerated() {

@@ -5,6 +5,7 @@
 
 package import CairnFormat
 package import CairnStore
+import Synchronization
 
 extension CachedBlock {
     /// The cells of a column, to read some of them; good as long as the block is kept.
@@ -76,6 +77,12 @@ extension CachedBlock {
     /// somebody has done that.
     func readsAlone(_ rows: Int) -> Bool {
         !hasDecoded && head.isPacked && rows * Self.fewRows < self.rows
+    }
+
+    /// Whether the next row is read by itself, where rows are asked for one after the other and nobody knows how many there will
+    /// be: until as much was read as decoding the columns costs.
+    func readsNextAlone() -> Bool {
+        readsAlone(rowsReadAlone.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
     private static let fewRows = 16

@@ -40,6 +40,8 @@ package final class CachedBlock: @unchecked Sendable {
     let readerLists = ColumnLists<CellReader>()
     private let damaged = Atomic<Bool>(false)
     private let anyDecoded = Atomic<Bool>(false)
+    /// How often it was asked whether the next row is read by itself.
+    let rowsReadAlone = Atomic<Int>(0)
     /// Tables of symbols that blocks share.
     private let tables: SymbolTables?
     private let sharedTables = Mutex<[SharedSymbols]>([])

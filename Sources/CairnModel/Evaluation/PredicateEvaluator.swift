@@ -79,7 +79,9 @@ package struct PredicateEvaluator: Sendable {
     private func holds(
         _ comparison: PredicateNode.Comparison, _ scope: inout EvaluationScope
     ) -> Bool {
-        let left = leftSide(comparison, &scope)
+        let asksMembers = comparison.modifier != .direct || comparison.operator == .contains
+        let left =
+            asksMembers ? members(comparison.left, &scope) : evaluate(comparison.left, &scope)
         let values = ValueComparison(
             operator: comparison.operator, options: comparison.options)
         if comparison.operator == .in, case .list(let list) = comparison.right {
@@ -89,20 +91,18 @@ package struct PredicateEvaluator: Sendable {
                 return !value.isNull && list.contains { values.equals(value, $0) }
             }
         }
-        let right = evaluate(comparison.right, &scope)
+        let right =
+            comparison.operator == .in
+            ? members(comparison.right, &scope) : evaluate(comparison.right, &scope)
         return each(left, comparison) { compare($0, values, right) }
     }
 
-    private func leftSide(
-        _ comparison: PredicateNode.Comparison, _ scope: inout EvaluationScope
-    ) -> EvaluatedValue {
-        guard comparison.modifier != .direct || comparison.operator == .contains else {
-            return evaluate(comparison.left, &scope)
-        }
-        return switch comparison.left {
+    /// A side of a comparison that asks for some of its members, or for all, and not how many there are.
+    private func members(_ side: ExpressionNode, _ scope: inout EvaluationScope) -> EvaluatedValue {
+        switch side {
         case .keyPath(let path): scope.object.someValue(at: path)
         case .path(let base, let path): evaluate(base, &scope).someValue(at: path)
-        default: evaluate(comparison.left, &scope)
+        default: evaluate(side, &scope)
         }
     }
 

@@ -28,11 +28,11 @@ extension StoreSession {
     private func toldID(_ text: String) -> ObjectID? {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].hasPrefix("p"), parts[1].hasPrefix("h"),
-            let number = UInt64(parts[0].dropFirst()),
+            let number = UInt32(parts[0].dropFirst()),
             let hierarchy = UInt32(parts[1].dropFirst())
         else { return nil }
         return ObjectID(
-            store: store.identity.identifier, hierarchy: hierarchy, reference: number)
+            store: store.identity.identifier, hierarchy: hierarchy, reference: UInt64(number))
     }
 
     /// An id, if it is one of the entity's.

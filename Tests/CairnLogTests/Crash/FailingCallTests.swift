@@ -13,7 +13,7 @@ struct FailingCallTests {
         var random = RandomSource()
         var runs = 0
         var problems: [String] = []
-        let step = Campaign.step(6_144)
+        let step = Campaign.step(4_096)
         for round in 0..<Campaign.count(1, whole: 1) {
             let first = step == 1 ? 0 : Int(random.next() % UInt64(step))
             for number in stride(from: first, to: Workload.tripleCount, by: step) {

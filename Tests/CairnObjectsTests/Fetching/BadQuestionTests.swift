@@ -506,6 +506,7 @@ struct BadQuestionTests {
         #expect(try ask("ALL \(path) != 'Anna'") == 3)
         #expect(try ask("ALL \(path) == 'Bob'") == 2)
         #expect(try ask("\(path) CONTAINS 'Cleo'") == 1)
+        #expect(try ask("'Cleo' IN \(path)") == 1)
     }
 
     @Test("Prefetching and properties to fetch that lead nowhere are refused")

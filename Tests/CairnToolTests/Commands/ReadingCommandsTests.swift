@@ -104,7 +104,9 @@ struct ReadingCommandsTests {
         let refused = cairn("query", work.store, "Thing", "--where", "SELF == '\(other)'")
         #expect(
             refused.code == 1
-                && refused.errors == "cairn: \(other) is an object of another store\n")
+                && refused.errors
+                    == "cairn: the condition: \(other) is an object of another store\n"
+        )
         #expect(
             cairn("query", work.store, "Thing", "--where", "SELF == 'x'").errors
                 .contains("\"x\" is not an object id for SELF"))
