@@ -12,7 +12,7 @@ struct StructureFuzzTests {
     func changed(_ structure: FuzzedStructure) throws {
         var accepted = 0
         var refused = 0
-        try Rounds.run("fuzzed \(structure)", everyDay: 50, whole: 1_000_000) { random in
+        try Rounds.run("fuzzed \(structure)", everyDay: 100, whole: 1_000_000) { random in
             var bytes = try structure.make(&random)
             if random.oneIn(50) {
                 // What is not changed is accepted.

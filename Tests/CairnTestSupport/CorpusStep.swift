@@ -33,7 +33,7 @@ package struct CorpusStep: Sendable {
         }
     }
 
-    /// A sequence with more steps is long. The few that are have large models, and take most of the time.
+    /// A sequence with more steps is long.
     package static let longFrom = 8
 
     /// Some of the steps: every day all of the short sequences, and a stretch of each long one, of one in so many of its steps.

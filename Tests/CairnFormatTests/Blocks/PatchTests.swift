@@ -29,7 +29,7 @@ struct PatchTests {
     @Test("Whether it becomes a patch or a block, what changes has changed and nothing else has")
     func random() throws {
         var (patches, blocks, later) = (0, 0, 0)
-        try Rounds.run("patches", everyDay: 30, whole: 20_000) { random in
+        try Rounds.run("patches", everyDay: 60, whole: 20_000) { random in
             let rows = random.oneIn(2) ? random.number(1...40) : random.number(32...400)
             var block = TestBlock(random.columns(rows: rows), rows: rows)
             block.numbers = (0..<rows).map { _ in

@@ -180,7 +180,7 @@ struct LoneRowsTests {
             }
         }
         _ = try Self.upsert(store, rows(0..<5120, plus: 0))
-        // Of each block some rows, as they are stored, and one that changes.
+        // Of each block one row at a time, as it is stored.
         for start in 0..<4 {
             let numbers = stride(from: start * 100, to: 5120, by: 512).shuffled(using: &random)
             let result = try Self.upsert(store, rows(numbers, plus: 0))

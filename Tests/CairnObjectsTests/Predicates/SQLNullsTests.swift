@@ -292,7 +292,7 @@ struct SQLNullsTests {
     @Test("Random conditions over random stores are answered as in three values")
     func differential() throws {
         var tally = Tally()
-        try StoredRounds.run("conditions with the nil of SQL", everyDay: 2, whole: 400) {
+        try StoredRounds.run("conditions with the nil of SQL", everyDay: 4, whole: 400) {
             count, asked, random in
             for _ in 0..<count {
                 let entity = RandomValue.pick(asked.graph.schema.entities, &random)

@@ -79,7 +79,7 @@ struct StoredOverlayTests {
     )
     func differential() throws {
         var tally = Tally()
-        try StoredRounds.run("fetches over unsaved changes", everyDay: 2, whole: 200) {
+        try StoredRounds.run("fetches over unsaved changes", everyDay: 4, whole: 200) {
             try ask($0, &$1, &tally, &$2)
         }
         Campaign.report(

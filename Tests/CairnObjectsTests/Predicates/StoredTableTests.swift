@@ -113,7 +113,7 @@ struct StoredTableTests {
     )
     func differential() throws {
         var tally = Tally()
-        try StoredRounds.run("tables of a store", everyDay: 2, whole: 1000) {
+        try StoredRounds.run("tables of a store", everyDay: 4, whole: 1000) {
             try ask($0, $1, &tally, &$2)
         }
         Campaign.report("tables asked: \(tally.bound) bound, \(tally.rows) rows", tally.asked)

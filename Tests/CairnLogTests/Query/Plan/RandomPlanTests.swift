@@ -45,7 +45,7 @@ struct RandomPlanTests {
     @Test("Random fetches are answered by indexes as they are without them")
     func differential() throws {
         var tally = Tally()
-        try Rounds.run("fetches by any way", everyDay: 1, whole: 2000) { random in
+        try Rounds.run("fetches by any way", everyDay: 2, whole: 2000) { random in
             let made = try IndexedItems(&random)
             let indexed = try made.open(hasIndexes: true)
             let plain = try made.open(hasIndexes: false)
