@@ -53,7 +53,7 @@ struct HostileFrameTests {
     )
     func payloads() throws {
         let history = try SampleStore.history(steps: 7)
-        try hostile("hostile frames", history.closed, from: 0, everyDay: 50, whole: 200_000)
+        try hostile("hostile frames", history.closed, from: 0, everyDay: 100, whole: 200_000)
     }
 
     @Test("The same behind a checkpoint, in several segments")
@@ -65,7 +65,7 @@ struct HostileFrameTests {
         }
         let known = rich.frames.count { $0.header.lsn < header.lsn }
         try hostile(
-            "hostile frames behind a checkpoint", rich.closed, from: known, everyDay: 20,
+            "hostile frames behind a checkpoint", rich.closed, from: known, everyDay: 40,
             whole: 200_000)
     }
 
@@ -77,9 +77,9 @@ struct HostileFrameTests {
         let last = rich.frames.last?.segment
         let names = [last].compactMap { $0 }
         try hostile(
-            "hostile compaction", rich.closed, names, from: 0, everyDay: 20, whole: 100_000)
+            "hostile compaction", rich.closed, names, from: 0, everyDay: 40, whole: 100_000)
         try hostile(
-            "hostile compaction, log", without, names, from: 0, everyDay: 20, whole: 100_000)
+            "hostile compaction, log", without, names, from: 0, everyDay: 40, whole: 100_000)
     }
 
     /// Changes frames from one on, makes everything else right, and uses the store.

@@ -58,7 +58,7 @@ struct SalvageCampaignTests {
         let whole = closes ? history.closed : try #require(history.images.last)
         let content = try #require(history.contents.last)
         var kept = 0
-        let rounds = Campaign.count(7, whole: 20_000)
+        let rounds = Campaign.count(15, whole: 20_000)
         for round in 0..<rounds {
             var image = whole
             Self.damage(&image, &random)
