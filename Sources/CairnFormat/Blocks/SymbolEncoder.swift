@@ -28,6 +28,8 @@ final class SymbolEncoder {
     /// The part of the sample that each round looks at, in eighths.
     private static let rounds = [1, 3, 5, 8, 8]
     private static let longestPause = 511
+    private static let leastPatience = 4
+    private static let mostPatience = 512
     /// How much of the texts is looked at, about.
     private static let sampleBytes = 8192
     /// Fewer bytes are not worth a table beside them.
@@ -48,6 +50,8 @@ final class SymbolEncoder {
     private var trained = (raw: 0, coded: 0)
     /// The blocks that were coded since.
     private var uses = 0
+    /// How many blocks are coded with the symbols before others are looked for.
+    private var patience = leastPatience
     /// How many blocks are not tried any more because it was not worth it, and how many of them are left.
     private var pause = (length: 0, left: 0)
 
@@ -75,8 +79,13 @@ final class SymbolEncoder {
     /// Takes it that coding was worth it, or not: some of the next columns are not tried then, and symbols are found anew
     /// after them.
     func wasWorthIt(_ wasWorthIt: Bool) {
-        if !wasWorthIt { trained.raw = 0 }
-        pause.length = wasWorthIt ? 0 : min(pause.length * 4 + 3, Self.longestPause)
+        if wasWorthIt {
+            // Symbols fit the texts they were found in even if nothing but chance made them: others tell whether they are any good.
+            if uses > 0 { pause.length = 0 }
+            return
+        }
+        trained.raw = 0
+        pause.length = min(pause.length * 4 + 3, Self.longestPause)
         pause.left = pause.length
     }
 
@@ -95,12 +104,15 @@ final class SymbolEncoder {
             train(data, starts, lengths, rows, total)
             code(data, starts, lengths, rows, total, places, &codes)
             trained = (total, codes.count)
+            uses = 0
         } else {
             code(data, starts, lengths, rows, total, places, &codes)
             uses += 1
             // By more than a sixteenth worse than it was. What changes all the time is not worth learning all the time.
             let isWorse = codes.count * 16 * trained.raw > trained.coded * 17 * total
-            if isWorse, uses >= 4 || total > trained.raw * 4 {
+            if !isWorse { patience = Self.leastPatience }
+            if isWorse, uses >= patience || total > trained.raw * 4 {
+                patience = min(patience * 2, Self.mostPatience)
                 train(data, starts, lengths, rows, total)
                 code(data, starts, lengths, rows, total, places, &codes)
                 trained = (total, codes.count)
