@@ -81,7 +81,7 @@ final class BlockCache: Sendable {
     }
 
     /// Whether there is room for more than what is here.
-    private var hasRoom: Bool { meter.bytes < budget - budget / 8 }
+    var hasRoom: Bool { meter.bytes < budget - budget / 8 }
 
     /// The same for somebody who wants its bytes alone: it is not counted, and stays no longer for it.
     func glance(at place: Place) -> CachedBlock? {

@@ -79,10 +79,10 @@ extension CachedBlock {
         !hasDecoded && head.isPacked && rows * Self.fewRows < self.rows
     }
 
-    /// Whether the next row is read by itself, where rows are asked for one after the other and nobody knows how many there will
-    /// be: until as much was read as decoding the columns costs.
-    func readsNextAlone() -> Bool {
-        readsAlone(rowsReadAlone.wrappingAdd(1, ordering: .relaxed).newValue)
+    /// Whether the next rows are read by themselves, where rows are asked for one after the other and nobody knows how many there
+    /// will be: until as much was read as decoding the columns costs.
+    func readsNextAlone(_ rows: Int = 1) -> Bool {
+        readsAlone(rowsReadAlone.wrappingAdd(rows, ordering: .relaxed).newValue)
     }
 
     private static let fewRows = 16

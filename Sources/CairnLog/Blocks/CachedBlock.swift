@@ -40,7 +40,7 @@ package final class CachedBlock: @unchecked Sendable {
     let readerLists = ColumnLists<CellReader>()
     private let damaged = Atomic<Bool>(false)
     private let anyDecoded = Atomic<Bool>(false)
-    /// How often it was asked whether the next row is read by itself.
+    /// How many rows were asked for of which nobody knew how many there would be.
     let rowsReadAlone = Atomic<Int>(0)
     /// Tables of symbols that blocks share.
     private let tables: SymbolTables?

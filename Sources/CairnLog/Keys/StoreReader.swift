@@ -78,6 +78,12 @@ package final class StoreReader: Sendable {
         return try checked(try read(entry.place, in: state), entry)
     }
 
+    /// Whether the next rows of a block are read by themselves, where nobody knows how many there will be: until as much was read
+    /// as decoding its columns costs, and as long as there is no room for what is decoded.
+    func readsAlone(_ block: CachedBlock, next rows: Int) -> Bool {
+        block.readsNextAlone(rows) || block.readsAlone(rows) && !cache.hasRoom
+    }
+
     /// A checkpoint says how many rows a block has before that is read: slots beyond must not be asked for.
     @inline(__always)
     private func checked(_ block: CachedBlock, _ entry: BlockEntry) throws(StoreError)

@@ -142,22 +142,26 @@ struct RelatedReader: ~Copyable {
         views.trim(to: reader.cache.budget)
         rows.begin()
         found.removeAll(keepingCapacity: true)
-        for index in range {
-            let cell = directory[numbers[index]]
-            guard !cell.isEmpty else {
-                throw .damaged("an inverse table names an object that does not exist")
-            }
+        var index = range.lowerBound
+        while index < range.upperBound {
             // Rows that follow each other are mostly of one block.
-            if let last = found.last, last.cell.handle == cell.handle {
-                found.append(Target(cell: cell, view: last.view, point: last.point))
-                continue
+            let handle = try cell(index).handle
+            var end = index + 1
+            while end < range.upperBound, try cell(end).handle == handle { end += 1 }
+            var point = rows.known(handle)
+            let view =
+                point == nil || reader.cache.hasRoom ? try view(handle, next: end - index) : nil
+            if view != nil {
+                point = nil
+            } else if point == nil {
+                point = try rows.view(handle)
             }
-            var point = rows.known(cell.handle)
-            let view = point == nil ? try view(cell.handle) : nil
-            if view == nil, point == nil { point = try rows.view(cell.handle) }
             view?.prefetchCells(columns: width + 1)
             point?.prefetchCells(columns: rows.width)
-            found.append(Target(cell: cell, view: view, point: point))
+            for index in index..<end {
+                found.append(Target(cell: directory[numbers[index]], view: view, point: point))
+            }
+            index = end
         }
         for target in found {
             target.view?.prefetch(target.cell.slot, columns: width)
@@ -223,14 +227,28 @@ struct RelatedReader: ~Copyable {
         return true
     }
 
-    /// The decoded columns of a block; nil if single rows of it are read otherwise.
+    /// Where a row that was found is.
     @inline(__always)
-    private mutating func view(_ handle: BlockHandle) throws(StoreError) -> BlockView? {
+    private func cell(_ index: Int) throws(StoreError) -> DirectoryCell {
+        let cell = directory[numbers[index]]
+        guard !cell.isEmpty else {
+            throw .damaged("an inverse table names an object that does not exist")
+        }
+        return cell
+    }
+
+    /// The decoded columns of a block; nil if single rows of it are read otherwise.
+    ///
+    /// - Parameter count: how many of its rows are read next. Nobody knows how many of them will be asked for: an owner mostly
+    ///   has few.
+    @inline(__always)
+    private mutating func view(_ handle: BlockHandle, next count: Int) throws(StoreError)
+        -> BlockView?
+    {
         if let view = views[handle] { return view }
         let entry = pinned.entry(handle)
         let block = try reader.block(entry, in: pinned)
-        // Nobody knows how many of them will be asked for: an owner mostly has few.
-        if block.readsAlone(1) { return nil }
+        if reader.readsAlone(block, next: count) { return nil }
         let entity = Int(entry.entity)
         return try views.add(
             handle, block, pinned.catalog.entities[entity], entity: entity)

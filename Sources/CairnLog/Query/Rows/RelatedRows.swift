@@ -2,7 +2,7 @@
 //
 //   1. The list of the members is gone through.
 //   2. Members that follow each other in one block are read together: their memory is asked for, and the cells are made
-//      column by column. Where they are few of a block that is not decoded each is read by itself.
+//      column by column. Where few of a block that is not decoded were asked for so far each is read by itself.
 //
 // Threads: one reading in one thread.
 
@@ -52,7 +52,7 @@ struct RelatedRows {
         let rows = room.take(
             entity: entity, columns: catalog.entities[entity].columns.count)
         defer { room.give(rows) }
-        if block.readsAlone(slots.count) {
+        if reader.readsAlone(block, next: slots.count) {
             let columns = catalog.entities[entity].columns
             for slot in slots { try RowReader.prefetch(columns, catalog, block, Int(slot)) }
             for number in numbers {
