@@ -39,14 +39,23 @@ package struct CheckpointUnit: Sendable, Hashable {
             rawLength: UInt32(raw.count), checksum: Checksum.crc32c(bytes))
     }
 
+    /// Whether the stored bytes are to be expanded.
+    package var isCompressed: Bool { storedLength != rawLength }
+
+    /// Verifies the stored bytes.
+    package func verify(_ stored: UnsafeRawBufferPointer) throws(FormatError) {
+        guard stored.count == Int(storedLength), Checksum.crc32c(stored) == checksum else {
+            throw FormatError(.badChecksum, "F-855", "a part of a checkpoint is damaged")
+        }
+    }
+
     /// Verifies and expands the stored bytes.
     package func expand(
         _ stored: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) throws(FormatError) {
-        guard stored.count == Int(storedLength), target.count == Int(rawLength),
-            Checksum.crc32c(stored) == checksum
-        else { throw FormatError(.badChecksum, "F-855", "a part of a checkpoint is damaged") }
-        if storedLength == rawLength { return target.copyMemory(from: stored) }
+        try verify(stored)
+        precondition(target.count == Int(rawLength), "there is room for the expanded bytes")
+        if !isCompressed { return target.copyMemory(from: stored) }
         guard let source = stored.baseAddress, let sink = target.baseAddress,
             LZ4_decompress_safe(
                 source.assumingMemoryBound(to: CChar.self),

@@ -187,12 +187,7 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
     func read<R>(
         _ unit: CheckpointUnit, _ body: (UnsafeRawBufferPointer) throws -> R
     ) throws -> R {
-        let stored = RawBytes(count: Int(unit.storedLength))
-        guard try file.read(into: stored.mutable, at: unit.offset) == stored.count else {
-            throw Wrong()
-        }
-        let raw = RawBytes(count: Int(unit.rawLength))
-        try unit.expand(stored.bytes, into: raw.mutable)
+        let raw = try unit.read(from: file)
         return try body(raw.bytes)
     }
 

@@ -190,12 +190,7 @@ package struct CheckpointReader {
     func read<R>(
         _ unit: CheckpointUnit, _ body: (UnsafeRawBufferPointer) throws -> R
     ) throws -> R {
-        let stored = RawBytes(count: Int(unit.storedLength))
-        guard try file.read(into: stored.mutable, at: unit.offset) == stored.count else {
-            throw Unusable()
-        }
-        let raw = RawBytes(count: Int(unit.rawLength))
-        try unit.expand(stored.bytes, into: raw.mutable)
+        let raw = try unit.read(from: file)
         return try body(raw.bytes)
     }
 
@@ -334,9 +329,14 @@ package struct CheckpointReader {
         _ parts: [CheckpointContents.Leaves], _ tagged: some Sequence<UInt>,
         _ array: inout RadixArray, _ pages: inout PageTransaction
     ) {
-        let numbers = parts.lazy.flatMap { $0.first..<$0.first + $0.count }
-        for (number, one) in zip(numbers, tagged) {
-            array.table.setLeaf(number: number, tagged: one, in: &pages)
+        var tagged = tagged.makeIterator()
+        for part in parts {
+            for number in part.first..<part.first + part.count {
+                guard let one = tagged.next() else {
+                    preconditionFailure("there is something for each leaf")
+                }
+                array.table.setLeaf(number: number, tagged: one, in: &pages)
+            }
         }
     }
 
@@ -376,12 +376,16 @@ package struct CheckpointReader {
         state.blocks = BlockTable(lastHandle: contents.lastBlock)
         // What is not read yet may be wrong.
         blocks.reserve(min(most, 65_536))
+        let trees = state.catalog.entities.map(\.tree)
+        // That of the block before is that of most blocks.
+        var segment: UInt32?
         for unit in contents.blocks {
             try read(unit) { bytes in
                 var offset = 0
                 while offset < bytes.count {
                     offset += try restoreBlock(
-                        UnsafeRawBufferPointer(rebasing: bytes[offset...]), &state, &blocks, &pages)
+                        UnsafeRawBufferPointer(rebasing: bytes[offset...]), trees, &segment,
+                        &state, &blocks, &pages)
                 }
             }
         }
@@ -390,10 +394,16 @@ package struct CheckpointReader {
     }
 
     /// Restores the first block of some bytes; gives how many it took.
+    ///
+    /// - Parameters:
+    ///   - trees: by entity.
+    ///   - segment: one of the live set.
     private func restoreBlock(
-        _ bytes: UnsafeRawBufferPointer, _ state: inout EngineState,
-        _ blocks: inout CheckpointBlocks, _ pages: inout PageTransaction
+        _ bytes: UnsafeRawBufferPointer, _ trees: [Int], _ segment: inout UInt32?,
+        _ state: inout EngineState, _ blocks: inout CheckpointBlocks,
+        _ pages: inout PageTransaction
     ) throws -> Int {
+        @inline(__always)
         func word<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type = T.self) -> T {
             bytes.loadUnaligned(fromByteOffset: offset, as: T.self)
         }
@@ -408,9 +418,13 @@ package struct CheckpointReader {
         entry.length = word(32)
         entry.hasReferences = word(19, UInt8.self) & 2 != 0
         guard let level = BlockLevel(rawValue: word(18)),
-            Int(entry.entity) < state.catalog.entities.count, (1...1024).contains(entry.rows),
-            word(19, UInt8.self) <= 7, state.segments[entry.segment] != nil
+            Int(entry.entity) < trees.count, (1...1024).contains(entry.rows),
+            word(19, UInt8.self) <= 7
         else { throw Unusable() }
+        if entry.segment != segment {
+            guard state.segments[entry.segment] != nil else { throw Unusable() }
+            segment = entry.segment
+        }
         var length = CheckpointWriter.blockBytes
         if word(19, UInt8.self) & 4 != 0 {
             guard bytes.count >= length + CheckpointWriter.patchBytes else { throw Unusable() }
@@ -432,7 +446,7 @@ package struct CheckpointReader {
         else { throw Unusable() }
         blocks.add(
             word(0), entry.place, rows: entry.rows,
-            tree: state.catalog.entities[Int(entry.entity)].tree, live: liveWords)
+            tree: trees[Int(entry.entity)], live: liveWords)
         return length
     }
 }

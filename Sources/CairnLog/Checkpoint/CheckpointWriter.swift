@@ -14,7 +14,10 @@ import CairnStore
 import SystemPackage
 
 struct CheckpointWriter: ~Copyable {
-    /// Leaves of an array that make one part: 64 pages of 4 KiB.
+    /// Leaves of an array, of 4 KiB, that make one part: who looks one row up after opening unpacks as many, and everybody who
+    /// opens the store reads where each part is.
+    static let arrayLeavesPerUnit = 16
+    /// Leaves of an ordered index that make one part.
     static let leavesPerUnit = 64
     /// Blocks that make one part.
     static let blocksPerUnit = 1024
@@ -155,7 +158,7 @@ struct CheckpointWriter: ~Copyable {
         while true {
             let next = array.table.leaf(from: from)
             let continues = next.map { $0.number == first &+ count } ?? false
-            if count > 0, !continues || count == Self.leavesPerUnit {
+            if count > 0, !continues || count == Self.arrayLeavesPerUnit {
                 parts.append(.init(first: first, count: count, unit: try appendUnit()))
                 count = 0
             }

@@ -64,10 +64,7 @@ struct CheckpointProbe {
         let head = RawBytes(count: CheckpointHeader.size)
         head.trim(to: try file.read(into: head.mutable, at: 0))
         let header = try CheckpointHeader(decoding: head.bytes, fileLength: length)
-        let stored = RawBytes(count: Int(header.contents.storedLength))
-        stored.trim(to: try file.read(into: stored.mutable, at: header.contents.offset))
-        let raw = RawBytes(count: Int(header.contents.rawLength))
-        try header.contents.expand(stored.bytes, into: raw.mutable)
+        let raw = try header.contents.read(from: file)
         let contents = try CheckpointContents(decoding: raw.bytes, fileLength: length)
         guard header.commit == commit, let store = survey.storeID, header.store == store,
             let segment = survey.segments.first(where: {

@@ -85,13 +85,24 @@ struct HashPartition {
             count < capacity
         else { return nil }
         let partition = make(capacity: capacity, in: &pages)
+        // They come in the order of their slots, so most of them belong at their home or behind the one before.
+        var runStart = 0
+        var next = 0
         for index in 0..<count {
-            let value = entries.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
+            let value = entries.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self)
             let half = UInt32(truncatingIfNeeded: value)
             guard value >> 32 != 0, bits == 0 || half >> UInt32(32 - bits) == number else {
                 return nil
             }
-            partition.fill(value, bits: bits)
+            let home = partition.home(half, bits: bits)
+            let slot = home >= next ? home : next
+            // All slots of the run are full, so the first empty one from a home in it is the one behind it.
+            if home >= runStart, slot < capacity, partition.fill(value, emptySlot: slot) {
+                if home >= next { runStart = home }
+                next = slot &+ 1
+            } else {
+                partition.fill(value, bits: bits)
+            }
         }
         partition.count = count
         return partition
@@ -193,6 +204,15 @@ struct HashPartition {
     private func fill(_ value: UInt64, bits: Int) {
         let slot = emptySlot(value, bits: bits)
         words(slot &>> 6).storeBytes(of: value, toByteOffset: (slot & 63) &* 8, as: UInt64.self)
+    }
+
+    /// Puts an entry into a slot of such a table; false if that is full.
+    @inline(__always)
+    private func fill(_ value: UInt64, emptySlot slot: Int) -> Bool {
+        let at = words(slot &>> 6) + (slot & 63) &* 8
+        guard at.load(as: UInt64.self) == 0 else { return false }
+        at.storeBytes(of: value, as: UInt64.self)
+        return true
     }
 
     @inline(__always)

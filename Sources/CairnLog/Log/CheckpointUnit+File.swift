@@ -1,0 +1,19 @@
+// Reading a part of a checkpoint from its file.                                      Format 85
+
+import CairnFileSystem
+import CairnFormat
+
+extension CheckpointUnit {
+    /// The bytes of the part, verified and expanded.
+    func read(from file: any File) throws -> RawBytes {
+        let stored = RawBytes(count: Int(storedLength))
+        stored.trim(to: try file.read(into: stored.mutable, at: offset))
+        guard isCompressed else {
+            try verify(stored.bytes)
+            return stored
+        }
+        let raw = RawBytes(count: Int(rawLength))
+        try expand(stored.bytes, into: raw.mutable)
+        return raw
+    }
+}
