@@ -208,12 +208,8 @@ struct StoreBackup {
         let head = RawBytes(count: CheckpointHeader.size)
         guard (try? file.read(into: head.mutable, at: 0)) == head.count,
             let header = try? CheckpointHeader(decoding: head.bytes, fileLength: size),
-            header.store == engine.storeID, header.commit == commit, header.lsn <= end.lsn
-        else { return false }
-        let stored = RawBytes(count: Int(header.contents.storedLength))
-        let raw = RawBytes(count: Int(header.contents.rawLength))
-        guard (try? file.read(into: stored.mutable, at: header.contents.offset)) == stored.count,
-            (try? header.contents.expand(stored.bytes, into: raw.mutable)) != nil,
+            header.store == engine.storeID, header.commit == commit, header.lsn <= end.lsn,
+            let raw = try? header.contents.read(from: file),
             let contents = try? CheckpointContents(decoding: raw.bytes, fileLength: size)
         else { return false }
         return contents.live.allSatisfy { segments.contains($0.number) }

@@ -11,7 +11,7 @@
 // first three, of which each place has one symbol; one or two bytes by a table.
 //
 // Training takes a good part of a millisecond, so what was found is used for the blocks after it as long as it does nearly as
-// well, and columns of few bytes are not tried.
+// well, or others would not do better for long; and columns of few bytes are not tried.
 //
 // Threads: belongs to one encoder.
 
@@ -48,8 +48,9 @@ final class SymbolEncoder {
     private var symbolBytes = 0
     /// What was coded with the symbols when they were found: how many bytes became how many.
     private var trained = (raw: 0, coded: 0)
-    /// The blocks that were coded since.
+    /// The blocks that were coded since, and the bytes of the last one.
     private var uses = 0
+    private var total = 0
     /// How many blocks are coded with the symbols before others are looked for.
     private var patience = leastPatience
     /// How many blocks are not tried any more because it was not worth it, and how many of them are left.
@@ -84,6 +85,8 @@ final class SymbolEncoder {
             if uses > 0 { pause.length = 0 }
             return
         }
+        // Against so few bytes the table weighs too much, however good it is.
+        if total * 4 < trained.raw { return }
         trained.raw = 0
         pause.length = min(pause.length * 4 + 3, Self.longestPause)
         pause.left = pause.length
@@ -100,11 +103,12 @@ final class SymbolEncoder {
         _ lengths: UnsafePointer<UInt32>, _ rows: Int, total: Int,
         places: UnsafeMutablePointer<UInt32>, codes: inout ByteWriter
     ) {
+        self.total = total
         if trained.raw == 0 {
             train(data, starts, lengths, rows, total)
             code(data, starts, lengths, rows, total, places, &codes)
             trained = (total, codes.count)
-            uses = 0
+            (uses, patience) = (0, Self.leastPatience)
         } else {
             code(data, starts, lengths, rows, total, places, &codes)
             uses += 1
@@ -112,7 +116,7 @@ final class SymbolEncoder {
             let isWorse = codes.count * 16 * trained.raw > trained.coded * 17 * total
             if !isWorse { patience = Self.leastPatience }
             if isWorse, uses >= patience || total > trained.raw * 4 {
-                patience = min(patience * 2, Self.mostPatience)
+                if uses >= patience { patience = min(patience * 2, Self.mostPatience) }
                 train(data, starts, lengths, rows, total)
                 code(data, starts, lengths, rows, total, places, &codes)
                 trained = (total, codes.count)

@@ -14,11 +14,12 @@ import CairnStore
 import SystemPackage
 
 struct CheckpointWriter: ~Copyable {
-    /// Leaves of an array, of 4 KiB, that make one part: who looks one row up after opening unpacks as many, and everybody who
-    /// opens the store reads where each part is.
-    static let arrayLeavesPerUnit = 16
-    /// Leaves of an ordered index that make one part.
+    /// Leaves of an array or an ordered index that make one part: of an array 64 pages of 4 KiB.
     static let leavesPerUnit = 64
+    /// The same of the directory of a tree, unless that is so large that there would be too many parts. Who looks one row up after
+    /// opening unpacks one of them, and everybody who opens the store reads where each of them is.
+    private static let fewestDirectoryLeaves = 16
+    private static let mostDirectoryParts = 8192
     /// Blocks that make one part.
     static let blocksPerUnit = 1024
     /// The bytes of a block in a part, without its bitmap.
@@ -80,7 +81,9 @@ struct CheckpointWriter: ~Copyable {
             contents.trees.append(
                 CheckpointContents.Tree(
                     id: tree.id, next: state.nextNumbers[index], reserved: state.reserved[index],
-                    cells: try write(state.directories[index].cells)))
+                    cells: try write(
+                        state.directories[index].cells,
+                        leavesPerUnit: Self.directoryLeaves(below: state.nextNumbers[index]))))
         }
         for unique in state.uniques { contents.uniques.append(try write(unique)) }
         for inverse in state.inverses {
@@ -146,10 +149,15 @@ struct CheckpointWriter: ~Copyable {
         buffer.reset()
     }
 
+    /// The leaves of a directory that make one part.
+    private static func directoryLeaves(below next: UInt32) -> UInt32 {
+        UInt32(max(fewestDirectoryLeaves, Int(next) / 512 / mostDirectoryParts))
+    }
+
     /// Leaves as differences of neighbouring cells: rows that lie side by side give the same one again and again.
-    private mutating func write(_ array: RadixArray) throws(FileSystemError)
-        -> [CheckpointContents.Leaves]
-    {
+    private mutating func write(
+        _ array: RadixArray, leavesPerUnit: UInt32 = UInt32(Self.leavesPerUnit)
+    ) throws(FileSystemError) -> [CheckpointContents.Leaves] {
         var parts: [CheckpointContents.Leaves] = []
         var first: UInt32 = 0
         var count: UInt32 = 0
@@ -158,7 +166,7 @@ struct CheckpointWriter: ~Copyable {
         while true {
             let next = array.table.leaf(from: from)
             let continues = next.map { $0.number == first &+ count } ?? false
-            if count > 0, !continues || count == Self.arrayLeavesPerUnit {
+            if count > 0, !continues || count == leavesPerUnit {
                 parts.append(.init(first: first, count: count, unit: try appendUnit()))
                 count = 0
             }

@@ -81,7 +81,7 @@ package final class StoreReader: Sendable {
     /// Whether the next rows of a block are read by themselves, where nobody knows how many there will be: until as much was read
     /// as decoding its columns costs, and as long as there is no room for what is decoded.
     func readsAlone(_ block: CachedBlock, next rows: Int) -> Bool {
-        block.readsNextAlone(rows) || block.readsAlone(rows) && !cache.hasRoom
+        block.readsAlone(rows) && (!cache.hasRoom || block.readsNextAlone(rows))
     }
 
     /// A checkpoint says how many rows a block has before that is read: slots beyond must not be asked for.

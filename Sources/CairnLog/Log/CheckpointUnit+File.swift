@@ -1,11 +1,11 @@
 // Reading a part of a checkpoint from its file.                                      Format 85
 
-import CairnFileSystem
-import CairnFormat
+package import CairnFileSystem
+package import CairnFormat
 
 extension CheckpointUnit {
     /// The bytes of the part, verified and expanded.
-    func read(from file: any File) throws -> RawBytes {
+    package func read(from file: any File) throws -> RawBytes {
         let stored = RawBytes(count: Int(storedLength))
         stored.trim(to: try file.read(into: stored.mutable, at: offset))
         guard isCompressed else {

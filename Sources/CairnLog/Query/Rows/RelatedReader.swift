@@ -33,8 +33,8 @@ struct RelatedReader: ~Copyable {
     private struct Target {
         let cell: DirectoryCell
         /// The decoded columns of its block; nil if rows of that are gathered one by one.
-        let view: BlockView?
-        let point: PointView?
+        var view: BlockView?
+        var point: PointView?
     }
 
     /// So many owners are looked up together.
@@ -143,25 +143,23 @@ struct RelatedReader: ~Copyable {
         rows.begin()
         found.removeAll(keepingCapacity: true)
         var index = range.lowerBound
+        var cell = try cell(index)
         while index < range.upperBound {
             // Rows that follow each other are mostly of one block.
-            let handle = try cell(index).handle
-            var end = index + 1
-            while end < range.upperBound, try cell(end).handle == handle { end += 1 }
-            var point = rows.known(handle)
-            let view =
-                point == nil || reader.cache.hasRoom ? try view(handle, next: end - index) : nil
-            if view != nil {
-                point = nil
-            } else if point == nil {
-                point = try rows.view(handle)
-            }
+            let (first, handle) = (found.count, cell.handle)
+            repeat {
+                found.append(Target(cell: cell))
+                index += 1
+                if index < range.upperBound { cell = try self.cell(index) }
+            } while index < range.upperBound && cell.handle == handle
+            let view = try view(handle, next: found.count - first)
+            let point = view == nil ? try rows.view(handle) : nil
             view?.prefetchCells(columns: width + 1)
             point?.prefetchCells(columns: rows.width)
-            for index in index..<end {
-                found.append(Target(cell: directory[numbers[index]], view: view, point: point))
+            for target in first..<found.count {
+                found[target].view = view
+                found[target].point = point
             }
-            index = end
         }
         for target in found {
             target.view?.prefetch(target.cell.slot, columns: width)
@@ -246,6 +244,9 @@ struct RelatedReader: ~Copyable {
         -> BlockView?
     {
         if let view = views[handle] { return view }
+        if let known = rows.known(handle), reader.readsAlone(known.block, next: count) {
+            return nil
+        }
         let entry = pinned.entry(handle)
         let block = try reader.block(entry, in: pinned)
         if reader.readsAlone(block, next: count) { return nil }

@@ -85,8 +85,9 @@ struct HashPartition {
             count < capacity
         else { return nil }
         let partition = make(capacity: capacity, in: &pages)
-        // They come in the order of their slots, so most of them belong at their home or behind the one before.
-        var runStart = 0
+        // They come in the order of their slots, so most belong at their home or behind the one before. All slots from `run` up to
+        // `next` are full: whoever is at home there belongs behind them.
+        var run = 0
         var next = 0
         for index in 0..<count {
             let value = entries.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self)
@@ -95,14 +96,13 @@ struct HashPartition {
                 return nil
             }
             let home = partition.home(half, bits: bits)
-            let slot = home >= next ? home : next
-            // All slots of the run are full, so the first empty one from a home in it is the one behind it.
-            if home >= runStart, slot < capacity, partition.fill(value, emptySlot: slot) {
-                if home >= next { runStart = home }
-                next = slot &+ 1
-            } else {
-                partition.fill(value, bits: bits)
-            }
+            let isInRun = home >= run && home <= next
+            var start = isInRun ? next : home
+            if start == capacity { (start, run) = (0, 0) }
+            let slot = partition.emptySlot(from: start)
+            partition.put(value, into: slot)
+            if slot < start { run = 0 } else if !isInRun { run = home }
+            next = slot &+ 1
         }
         partition.count = count
         return partition
@@ -179,8 +179,14 @@ struct HashPartition {
     /// The first empty slot from the home of an entry on.
     @inline(__always)
     private func emptySlot(_ value: UInt64, bits: Int) -> Int {
+        emptySlot(from: home(UInt32(truncatingIfNeeded: value), bits: bits))
+    }
+
+    /// The first empty slot from another one on.
+    @inline(__always)
+    private func emptySlot(from start: Int) -> Int {
         let capacity = capacity
-        var slot = home(UInt32(truncatingIfNeeded: value), bits: bits)
+        var slot = start
         var words = words(slot &>> 6)
         while words.load(fromByteOffset: (slot & 63) &* 8, as: UInt64.self) != 0 {
             slot &+= 1
@@ -202,17 +208,13 @@ struct HashPartition {
     /// Adds an entry to a table of which every page is of this commit, and does not count it.
     @inline(__always)
     private func fill(_ value: UInt64, bits: Int) {
-        let slot = emptySlot(value, bits: bits)
-        words(slot &>> 6).storeBytes(of: value, toByteOffset: (slot & 63) &* 8, as: UInt64.self)
+        put(value, into: emptySlot(value, bits: bits))
     }
 
-    /// Puts an entry into a slot of such a table; false if that is full.
+    /// Puts an entry into a slot of such a table.
     @inline(__always)
-    private func fill(_ value: UInt64, emptySlot slot: Int) -> Bool {
-        let at = words(slot &>> 6) + (slot & 63) &* 8
-        guard at.load(as: UInt64.self) == 0 else { return false }
-        at.storeBytes(of: value, as: UInt64.self)
-        return true
+    private func put(_ value: UInt64, into slot: Int) {
+        words(slot &>> 6).storeBytes(of: value, toByteOffset: (slot & 63) &* 8, as: UInt64.self)
     }
 
     @inline(__always)
