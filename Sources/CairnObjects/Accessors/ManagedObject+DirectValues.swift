@@ -118,7 +118,7 @@ extension ManagedObject {
                 return slots.isNil(column) ? nil : V.fromWord(slots.word(column))
             }
         }
-        if let row = cells?.base {
+        if let row = rowAddress {
             return RowCells.word(row, column, of: layout.pointee.columns).flatMap(V.fromWord)
         }
         return plainValue(property)
@@ -154,7 +154,7 @@ extension ManagedObject {
                 return slots.isNil(column) ? nil : slots.string(column).pointee
             }
         }
-        if let row = cells?.base {
+        if let row = rowAddress {
             return RowCells.string(row, column, of: layout.pointee.columns)
         }
         return plainValue(property)
@@ -175,7 +175,7 @@ extension ManagedObject {
     private final var isPlainlyNew: Bool {
         flags.isSuperset(of: [.inserted, .fulfilled])
             && flags.isDisjoint(with: [.gone, .awakening, .slotsAreRow, .recreated, .keyed])
-            && cells == nil && rarer == nil && isNotedAsChanged
+            && !hasCells && rarer == nil && isNotedAsChanged
     }
 
     /// Sets a property that is one word.

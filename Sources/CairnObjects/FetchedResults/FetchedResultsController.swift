@@ -374,7 +374,7 @@ open class FetchedResultsController<Result: ManagedObject> {
         let start = index - index % size
         let ids = (start..<min(start + size, list.count)).map { list.entry(at: $0).id }
         let known = managedObjectContext.registry.object(for: ids[index - start])
-        if let known, !known.isFault || known.cells != nil { return result(known) }
+        if let known, !known.isFault || known.hasCells { return result(known) }
         let objects = managedObjectContext.objects(
             reading: ids, under: entity, wakes: !fetchRequest.returnsObjectsAsFaults)
         batches.append(objects)

@@ -113,7 +113,7 @@ extension ManagedObjectContext {
             try faults(behind: first.count, of: batches)
         }
         let objects = first + rest
-        for object in rest where object.isFault && object.cells == nil {
+        for object in rest where object.isFault && !object.hasCells {
             object.flags.formUnion(.batched)
         }
         if !rest.isEmpty {

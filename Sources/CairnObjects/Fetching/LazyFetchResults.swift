@@ -136,7 +136,7 @@ extension ManagedObjectContext {
             refreshes
             ? ids
             : ids.filter { id in
-                registry.object(for: id).map { $0.isFault && $0.cells == nil } ?? true
+                registry.object(for: id).map { $0.isFault && !$0.hasCells } ?? true
             }
         var made: [ManagedObject] = []
         if !unread.isEmpty {

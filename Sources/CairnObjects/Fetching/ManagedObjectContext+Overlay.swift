@@ -97,7 +97,7 @@ extension ManagedObjectContext {
     /// Reads changed objects that nobody has read yet, since only their other sides were changed: those that were not found
     /// may be gone.
     private func read(_ pending: [ManagedObject], unless found: [ObjectID]) throws(StoreError) {
-        let unread = pending.filter { $0.isFault && $0.cells == nil && !$0.isDeleted }
+        let unread = pending.filter { $0.isFault && !$0.hasCells && !$0.isDeleted }
         if unread.isEmpty { return }
         let found = Set(found)
         try fulfill(unread.filter { !found.contains($0.objectID) })

@@ -90,7 +90,7 @@ extension ManagedObjectContext {
         let missing = ids.filter { id in
             guard !id.isTemporary || parent != nil, ahead.rows[id] == nil else { return false }
             guard let object = registry.object(for: id) else { return true }
-            return object.isFault && object.cells == nil
+            return object.isFault && !object.hasCells
         }
         if missing.isEmpty { return }
         for row in try read(missing) {

@@ -108,7 +108,7 @@ final class ParentSource: ParentState, @unchecked Sendable {
             if let object = context.registry.object(for: id) {
                 if object.isDeleted || object.isGone { continue }
                 if object.isFault, object.hasEdits { try context.fulfillOrThrow(object) }
-                if !object.isFault || object.cells != nil {
+                if !object.isFault || object.hasCells {
                     if !object.isGone { rows[index] = context.presentRow(of: object) }
                     continue
                 }

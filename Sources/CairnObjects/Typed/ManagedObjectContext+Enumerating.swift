@@ -63,7 +63,7 @@ extension ManagedObjectContext {
 
     /// Whether an object is stored still. It may have become a fault since its batch was read.
     private func isThere(_ object: ManagedObject) throws(StoreError) -> Bool {
-        if object.isFault, object.cells == nil {
+        if object.isFault, !object.hasCells {
             do throws(StoreError) {
                 try fulfillOrThrow(object)
             } catch {

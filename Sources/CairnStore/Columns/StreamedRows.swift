@@ -138,7 +138,7 @@ package final class StreamedRows {
         for row in 0..<taken {
             let length = places[row].end
             precondition(length <= Int(UInt32.max), "the values of a row exceed 4 GiB")
-            base.storeBytes(of: length, as: Int.self)
+            RowCells.begin(base, length: length, in: slab)
             places[row] = Place(base: base, end: start &+ columns &* 8, nils: .max)
             base += (length &+ 7) & ~7
         }

@@ -3,6 +3,7 @@
 // Threads: whoever made it writes; once a row has been made of a part, that part is never written again.
 
 /// The memory of rows: see `RowCells`.
+@usableFromInline
 final class CellSlab: ManagedBuffer<Void, UInt64> {
     /// Memory of that many bytes, in whole words.
     static func make(byteCount: Int) -> CellSlab {

@@ -1,14 +1,16 @@
 // The values of one row in a piece of memory: what a fault is filled with and a save compares with.
 //
-//   words      the length of the row in bytes, the nil bits, one word of 8 bytes for each column, then the tail
+//   words      the row's length and where it lies, the nil bits, one word of 8 bytes for each column, then the tail
+//   length     of the row in bytes, in 32 bits; how many bytes the row lies behind its slab's beginning, in the next 32
 //   nil        one bit for each column, in words before the columns'
 //   fixed      integers, booleans, doubles, dates, floats and references: the value in the word
 //   variable   strings, URIs, bytes, decimals and UUIDs: offset << 32 | length of its bytes in the tail
 //
-// Equal rows have equal bytes (but for the bits of NaN): the tail is in the order of the columns, and the
-// word of a nil is zero.
+// Equal rows have equal bytes (but for where they lie, and the bits of NaN): the tail is in the order of the columns, and
+// the word of a nil is zero.
 //
-// No String is made until a value is asked for. Rows that were read together lie in one slab, side by side.
+// No String is made until a value is asked for. Rows that were read together lie in one slab, side by side. A row says where
+// its slab is, so that an object gets by with the row's address.
 // Threads: a value; immutable once built.
 
 public import CairnModel
@@ -19,24 +21,32 @@ public struct RowCells: Equatable, @unchecked Sendable {
     // Unchecked: the memory that `base` points to is never written once a row has been made of it.
 
     /// Keeps the memory.
-    let slab: CellSlab
+    @usableFromInline let slab: CellSlab
     /// The row: good as long as somebody holds the cells.
-    package let base: UnsafeRawPointer
+    @usableFromInline package let base: UnsafeRawPointer
 
-    /// The row that lies in a slab at an address.
+    /// The row that lies in a slab at an address, and begins with what `begin` has written.
+    @inlinable
     init(_ base: UnsafeRawPointer, in slab: CellSlab) {
         self.slab = slab
         self.base = base
     }
 
+    /// Writes the first word of a row of so many bytes that lies in a slab at an address.
+    static func begin(_ base: UnsafeMutableRawPointer, length: Int, in slab: CellSlab) {
+        let place = UnsafeRawPointer(base) - UnsafeRawPointer(Unmanaged.passUnretained(slab).toOpaque())
+        base.storeBytes(of: UInt32(length), as: UInt32.self)
+        base.storeBytes(of: UInt32(place), toByteOffset: 4, as: UInt32.self)
+    }
+
     /// Whether all cells are equal, byte by byte.
     public static func == (left: RowCells, right: RowCells) -> Bool {
         withExtendedLifetime((left.slab, right.slab)) {
-            let count = left.base.load(as: Int.self)
+            let count = left.length
             return left.base == right.base
-                || (count == right.base.load(as: Int.self)
-                    && UnsafeRawBufferPointer(start: left.base, count: count)
-                        .elementsEqual(UnsafeRawBufferPointer(start: right.base, count: count)))
+                || (count == right.length
+                    && UnsafeRawBufferPointer(start: left.base + 8, count: count - 8)
+                        .elementsEqual(UnsafeRawBufferPointer(start: right.base + 8, count: count - 8)))
         }
     }
 
@@ -49,7 +59,7 @@ public struct RowCells: Equatable, @unchecked Sendable {
     }
 
     /// The bytes that the row takes.
-    private var length: Int { base.load(as: Int.self) }
+    private var length: Int { Int(base.load(as: UInt32.self)) }
 
     /// The column's value.
     ///
@@ -107,6 +117,7 @@ public struct RowCells: Equatable, @unchecked Sendable {
         let slab = CellSlab.make(byteCount: length)
         let copy = slab.base
         copy.copyMemory(from: base, byteCount: length)
+        Self.begin(copy, length: length, in: slab)
         for column in references where !isNull(column) {
             copy.storeBytes(
                 of: UInt64(store) << 32 | word(column, columns: count) & StoreNumbers.mask,
@@ -132,8 +143,36 @@ public struct RowCells: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Where the words of the columns begin: after the length and the nil bits, in whole words.
+    /// Where the words of the columns begin: after the first word and the nil bits, in whole words.
     @inlinable package static func start(_ columns: Int) -> Int { 8 + (columns + 63) / 64 * 8 }
+}
+
+// MARK: Rows of which somebody keeps the address alone
+
+extension RowCells {
+    /// The row's address, for somebody who keeps that: one word in place of two. It is good until `letGo`.
+    @inlinable @inline(__always)
+    package consuming func kept() -> UnsafeRawPointer {
+        let base = base
+        _ = Unmanaged.passRetained(slab)
+        return base
+    }
+
+    /// The row that is kept at an address.
+    @inlinable @inline(__always)
+    package init(kept base: UnsafeRawPointer) {
+        self.init(base, in: Self.slab(of: base).takeUnretainedValue())
+    }
+
+    /// The row at an address is kept no more.
+    @inlinable @inline(__always)
+    package static func letGo(_ base: UnsafeRawPointer) { slab(of: base).release() }
+
+    /// The slab that a row lies in, as its first word says.
+    @inlinable @inline(__always)
+    static func slab(of base: UnsafeRawPointer) -> Unmanaged<CellSlab> {
+        .fromOpaque(base - Int(base.load(fromByteOffset: 4, as: UInt32.self)))
+    }
 }
 
 // MARK: Rows in memory that somebody else holds

@@ -152,10 +152,10 @@ package struct RowCellsBuilder: ~Copyable {
 
     /// What has been set so far.
     private func copy() -> RowCells {
-        room.storeBytes(of: count, as: Int.self)
         let slab = CellSlab.make(byteCount: count)
         let base = slab.base
         base.copyMemory(from: room, byteCount: count)
+        RowCells.begin(base, length: count, in: slab)
         return RowCells(base, in: slab)
     }
 

@@ -256,7 +256,7 @@ extension ManagedObjectContext {
     public func fulfill(_ objects: some Sequence<ManagedObject>) throws(StoreError) {
         var faults: [ManagedObject] = []
         for object in objects where object.managedObjectContext === self && object.isFault {
-            if object.cells == nil { faults.append(object) } else { try fulfillOrThrow(object) }
+            if !object.hasCells { faults.append(object) } else { try fulfillOrThrow(object) }
         }
         for start in stride(from: 0, to: faults.count, by: 1024) {
             let some = faults[start..<min(start + 1024, faults.count)]
@@ -291,7 +291,7 @@ extension ManagedObjectContext {
     {
         guard object.isFault else { return }
         if object.flags.contains(.batched) { readBatch(of: object) }
-        if object.cells != nil {
+        if object.hasCells {
             wake(object)
             if board.wants(.faultHits) { tellOfHit(object) }
             return
@@ -313,7 +313,7 @@ extension ManagedObjectContext {
 
     /// A fault that has brought its row along is looked at.
     func wake(_ object: ManagedObject) {
-        guard object.isFault, object.cells != nil else { return }
+        guard object.isFault, object.hasCells else { return }
         if object.slots != nil, let row = object.row { return fill(object, row) }
         object.awake()
     }

@@ -15,7 +15,7 @@ extension ManagedObject {
     @inline(never)
     private func readRow(_ trigger: FaultTrigger) {
         // Mostly the row is there, and nothing counts a reference to the context then.
-        if isFault, cells != nil, slots == nil {
+        if isFault, hasCells, slots == nil {
             let isWatched = layout.pointee.registry._withUnsafeGuaranteedRef {
                 $0.board.wants(.faultHits)
             }
@@ -41,7 +41,7 @@ extension ManagedObject {
     // MARK: The row
 
     /// Whether something is stored, as far as this object knows.
-    var hasRow: Bool { cells != nil || flags.contains(.slotsAreRow) }
+    var hasRow: Bool { hasCells || flags.contains(.slotsAreRow) }
 
     /// What is stored, as far as this object knows.
     var row: Row? {

@@ -37,8 +37,8 @@ open class ManagedObject {
     @exclusivity(unchecked) final var version: UInt32 = 0
     /// Its place among the changed objects of the context, or -1.
     @exclusivity(unchecked) final var changedIndex: Int32 = -1
-    /// What is stored, as far as this object knows.
-    @exclusivity(unchecked) final var cells: RowCells?
+    /// Where the row is, as far as this object knows one: it keeps the address alone, which is half of what `RowCells` takes.
+    @exclusivity(unchecked) private(set) final var rowAddress: UnsafeRawPointer?
     /// The values of a new object, the edits of a stored one.
     @exclusivity(unchecked) final var slots: UnsafeMutableRawPointer?
     @exclusivity(unchecked) final var rarer: ObjectExtras?
@@ -139,6 +139,7 @@ open class ManagedObject {
             layout.pointee.registry._withUnsafeGuaranteedRef { $0.forgetMembers(of: self) }
         }
         if let slots { ObjectSlots(slots, layout).destroy() }
+        if let rowAddress { RowCells.letGo(rowAddress) }
         if has(.keepsScope) { layout.pointee.scope.release() }
     }
 
@@ -174,6 +175,18 @@ open class ManagedObject {
     }
 
     // MARK: State
+
+    /// What is stored, as far as this object knows.
+    final var cells: RowCells? {
+        get { rowAddress.map { RowCells(kept: $0) } }
+        set {
+            let former = rowAddress
+            rowAddress = newValue?.kept()
+            if let former { RowCells.letGo(former) }
+        }
+    }
+    /// Whether there are cells. Asking counts no reference to them.
+    @inline(__always) final var hasCells: Bool { rowAddress != nil }
 
     /// The identity: temporary until the object is saved or was given a permanent one.
     public final var objectID: ObjectID {
