@@ -188,7 +188,7 @@ extension ManagedObject {
         let isReal = !slots.isSet(column) || slots.isNil(column) || slots.word(column) != value.word
         slots.set(column, word: value.word)
         slots.assign(column)
-        if isReal { managedObjectContext?.noteEdit() }
+        if isReal { layout.pointee.context?._withUnsafeGuaranteedRef { $0.noteEdit() } }
     }
 
     /// Sets a property of type `String`.
@@ -203,7 +203,7 @@ extension ManagedObject {
             || !slots.string(column).pointee.hasSameBytes(as: value)
         slots.set(column, string: value)
         slots.assign(column)
-        if isReal { managedObjectContext?.noteEdit() }
+        if isReal { layout.pointee.context?._withUnsafeGuaranteedRef { $0.noteEdit() } }
     }
 
     @inline(__always)

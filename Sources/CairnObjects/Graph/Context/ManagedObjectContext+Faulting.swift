@@ -196,7 +196,7 @@ extension ManagedObjectContext {
     func fault(_ reference: UInt64, _ scope: EntityScope) -> ManagedObject {
         let object = scope.makeFault()
         object.reference = reference
-        object.managedObjectContext = self
+        object.enterContext()
         if retained != nil { retained?.insert(object) }
         return object
     }

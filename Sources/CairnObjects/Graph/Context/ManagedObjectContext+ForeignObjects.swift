@@ -54,7 +54,7 @@ extension ManagedObjectContext {
                 identifier: id.store,
                 hierarchies: schema.entities.map { _ in id.hierarchy }),
             temporaryStore: id.store, board: board)
-        let scope = EntityScope(entity, classes.type(for: entity, in: schema), registry)
+        let scope = EntityScope(entity, classes.type(for: entity, in: schema), registry, in: self)
         scope.isObservable = objectsAreObservable
         foreignScopes[place] = scope
         return scope

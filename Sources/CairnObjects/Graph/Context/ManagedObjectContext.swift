@@ -393,7 +393,7 @@ public final class ManagedObjectContext {
     /// What the objects of an entity share.
     func scope(of entity: SchemaEntity) -> EntityScope {
         if let known = scopes[entity.index] { return known }
-        let made = EntityScope(entity, classes.type(for: entity, in: schema), registry)
+        let made = EntityScope(entity, classes.type(for: entity, in: schema), registry, in: self)
         made.isObservable = objectsAreObservable
         scopes[entity.index] = made
         return made
@@ -491,7 +491,7 @@ public final class ManagedObjectContext {
         changed.remove(object)
         if retained != nil { retained?.remove(object) }
         object.keepScope()
-        object.managedObjectContext = nil
+        object.leaveContext()
         object.isInserted = false
         object.isUpdated = false
         revision += 1

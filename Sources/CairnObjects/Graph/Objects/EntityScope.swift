@@ -36,7 +36,7 @@ final class EntityScope: @unchecked Sendable {
 
     init(
         _ entity: SchemaEntity, _ type: ManagedObject.Type, _ registry: ObjectRegistry,
-        isInContext: Bool = true
+        in context: ManagedObjectContext?
     ) {
         self.entity = entity
         self.type = type
@@ -46,8 +46,8 @@ final class EntityScope: @unchecked Sendable {
         layout = UnsafePointer(memory)
         hasComputedDefaults = binding.typed.map { !$0.computedDefaults.isEmpty } ?? false
         rules = EntityRules(entity, type)
-        hierarchy = isInContext ? registry.identity.hierarchies[entity.index] : 0
-        place = isInContext ? registry.place(ofHierarchy: hierarchy) : nil
+        hierarchy = context != nil ? registry.identity.hierarchies[entity.index] : 0
+        place = context != nil ? registry.place(ofHierarchy: hierarchy) : nil
         defaults = entity.columns.map(\.defaultValue)
         targets = entity.columns.map { column in
             guard case .reference(let root) = column.kind,
@@ -55,7 +55,7 @@ final class EntityScope: @unchecked Sendable {
             else { return 0 }
             return registry.identity.hierarchies[root]
         }
-        memory.initialize(to: SlotLayout(self))
+        memory.initialize(to: SlotLayout(self, context))
     }
 
     deinit {

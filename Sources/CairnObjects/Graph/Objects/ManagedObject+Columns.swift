@@ -232,8 +232,11 @@ extension ManagedObject {
 
     /// Whether it is among the changed objects, and its context knows what it was before the run of edits that is under way.
     @inline(__always) final var isNotedAsChanged: Bool {
-        guard changedIndex >= 0, let context = managedObjectContext else { return false }
-        return changedIndex >= context.changed.eventStart || flags.contains(.noted)
+        guard changedIndex >= 0, flags.contains(.inContext) else { return false }
+        return flags.contains(.noted)
+            || layout.pointee.context?._withUnsafeGuaranteedRef {
+                changedIndex >= $0.changed.eventStart
+            } == true
     }
 
     /// Sets a column and tells nobody.

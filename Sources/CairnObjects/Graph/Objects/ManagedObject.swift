@@ -24,11 +24,8 @@ import CairnStore
 /// Values are read and set by key, ``subscript(_:)`` or ``value(forKey:)``. An object belongs to its
 /// context and must not leave it; its ``objectID`` may.
 open class ManagedObject {
-    /// The context, or nil if the object has left it or never was in one. An object keeps its context alive.
-    @exclusivity(unchecked) public internal(set) final var managedObjectContext:
-        ManagedObjectContext?
-    /// How its slots lie, and with it what it shares with the other objects of its entity. The context keeps that, or the
-    /// object itself if it has no context.
+    /// How its slots lie, and with it what it shares with the other objects of its entity, the context among it. The context
+    /// keeps that, or the object itself if it has no context.
     @exclusivity(unchecked) final var layout: UnsafePointer<SlotLayout>
     /// The number in its id; 0 outside any context, until it is needed.
     @exclusivity(unchecked) final var reference: UInt64 = 0
@@ -89,6 +86,8 @@ open class ManagedObject {
         static let batched = Flags(rawValue: 1 << 20)
         /// Its id is of none of the context's stores: it turns out to be gone when it is touched.
         static let foreign = Flags(rawValue: 1 << 26)
+        /// It is an object of the context that its layout leads to, and keeps that alive.
+        static let inContext = Flags(rawValue: 1 << 27)
         /// Its keys are noted among those of the changed objects; see ``ChangedKeys``.
         static let keyed = Flags(rawValue: 1 << 23)
     }
@@ -112,7 +111,7 @@ open class ManagedObject {
                 self.layout = layout
                 return
             }
-            let scope = EntityScope(entity, Self.self, .nowhere, isInContext: false)
+            let scope = EntityScope(entity, Self.self, .nowhere, in: nil)
             layout = scope.layout
             withExtendedLifetime(scope) { keepScope() }
             return
@@ -140,10 +139,32 @@ open class ManagedObject {
         }
         if let slots { ObjectSlots(slots, layout).destroy() }
         if let rowAddress { RowCells.letGo(rowAddress) }
+        // With the context the layout may go, or with the scope.
+        let context = has(.inContext) ? layout.pointee.context : nil
         if has(.keepsScope) { layout.pointee.scope.release() }
+        context?.release()
     }
 
     // MARK: What it shares
+
+    /// The context, or nil if the object has left it or never was in one. An object keeps its context alive.
+    public final var managedObjectContext: ManagedObjectContext? {
+        has(.inContext) ? layout.pointee.context?.takeUnretainedValue() : nil
+    }
+
+    /// Makes it an object of the context that its layout leads to.
+    @inline(__always) final func enterContext() {
+        assert(!has(.inContext), "an object is in one context")
+        set(.inContext, true)
+        _ = layout.pointee.context?.retain()
+    }
+
+    /// From now on it is in no context. It has to keep its scope.
+    final func leaveContext() {
+        guard has(.inContext) else { return }
+        set(.inContext, false)
+        layout.pointee.context?.release()
+    }
 
     /// The entity.
     public final var entity: SchemaEntity { layout.pointee.entity.takeUnretainedValue() }
@@ -166,7 +187,7 @@ open class ManagedObject {
             layout.pointee.registry._withUnsafeGuaranteedRef { $0.noteMembers(of: self) }
         }
         self.layout = layout
-        managedObjectContext = context
+        enterContext()
         if context.retained != nil { context.retained?.insert(self) }
         if has(.keepsScope) {
             set(.keepsScope, false)
@@ -306,7 +327,7 @@ open class ManagedObject {
 
     /// Whether the object's values have not been read yet. Asking does not read them.
     public final var isFault: Bool {
-        flags.isDisjoint(with: [.fulfilled, .inserted, .gone]) && managedObjectContext != nil
+        flags.intersection([.fulfilled, .inserted, .gone, .inContext]) == .inContext
     }
 
     /// Whether the object is new, changed or to be deleted.

@@ -79,6 +79,9 @@ struct SlotLayout {
     let entity: Unmanaged<SchemaEntity>
     /// The registry of the objects, which the scope keeps.
     let registry: Unmanaged<ObjectRegistry>
+    /// The context of the objects, which each of them keeps; nil outside any. A scope may outlive it with objects that have
+    /// left: only for those that are in the context it is good.
+    let context: Unmanaged<ManagedObjectContext>?
     /// Where the registry keeps the objects; nil outside any context.
     let place: Int?
     /// How many columns there are.
@@ -110,11 +113,12 @@ struct SlotLayout {
     let propertyCount: Int
 
     /// The layout of the objects of a scope, which has to outlive it.
-    init(_ scope: EntityScope) {
+    init(_ scope: EntityScope, _ context: ManagedObjectContext?) {
         let entity = scope.entity
         self.scope = Unmanaged.passUnretained(scope)
         self.entity = Unmanaged.passUnretained(entity)
         registry = Unmanaged.passUnretained(scope.registry)
+        self.context = context.map { Unmanaged.passUnretained($0) }
         place = scope.place
         hasComputedDefaults = scope.hasComputedDefaults
         columns = entity.columns.count
