@@ -209,8 +209,6 @@ extension ManagedObject {
     @inline(__always)
     private final func slotsOfNew(_ layout: UnsafePointer<SlotLayout>) -> ObjectSlots {
         if let slots { return ObjectSlots(slots, layout) }
-        let made = ObjectSlots.make(layout)
-        slots = made
-        return ObjectSlots(made, layout)
+        return addSlots()
     }
 }

@@ -34,9 +34,9 @@ public struct RowCells: Equatable, @unchecked Sendable {
 
     /// Writes the first word of a row of so many bytes that lies in a slab at an address.
     static func begin(_ base: UnsafeMutableRawPointer, length: Int, in slab: CellSlab) {
-        let place = UnsafeRawPointer(base) - UnsafeRawPointer(Unmanaged.passUnretained(slab).toOpaque())
+        let beginning = Unmanaged.passUnretained(slab).toOpaque()
         base.storeBytes(of: UInt32(length), as: UInt32.self)
-        base.storeBytes(of: UInt32(place), toByteOffset: 4, as: UInt32.self)
+        base.storeBytes(of: UInt32(base - beginning), toByteOffset: 4, as: UInt32.self)
     }
 
     /// Whether all cells are equal, byte by byte.
@@ -45,8 +45,9 @@ public struct RowCells: Equatable, @unchecked Sendable {
             let count = left.length
             return left.base == right.base
                 || (count == right.length
-                    && UnsafeRawBufferPointer(start: left.base + 8, count: count - 8)
-                        .elementsEqual(UnsafeRawBufferPointer(start: right.base + 8, count: count - 8)))
+                    && UnsafeRawBufferPointer(start: left.base, count: count).dropFirst(8)
+                        .elementsEqual(
+                            UnsafeRawBufferPointer(start: right.base, count: count).dropFirst(8)))
         }
     }
 

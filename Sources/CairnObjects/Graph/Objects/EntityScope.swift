@@ -11,7 +11,7 @@ import FoundationEssentials
 /// An entity as a context's objects know it.
 final class EntityScope: @unchecked Sendable {
     // The memory of the layout is written in init; `isObservable`, `snapshotKeys` and `spareObservation` are the
-    // context's.
+    // context's. Other threads may drop a reference to the context that the layout leads to, and touch nothing of it.
 
     let entity: SchemaEntity
     let registry: ObjectRegistry

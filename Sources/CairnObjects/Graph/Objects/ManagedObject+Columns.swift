@@ -117,14 +117,7 @@ extension ManagedObject {
     @inline(__always) func slotsToEdit() -> ObjectSlots {
         if flags.contains(.slotsAreRow) { makeRowOfSlots() }
         if let slots { return ObjectSlots(slots, layout) }
-        let made = ObjectSlots.make(layout)
-        slots = made
-        return ObjectSlots(made, layout)
-    }
-
-    private func dropSlots() {
-        ownSlots?.destroy()
-        slots = nil
+        return addSlots()
     }
 
     /// A value that differs from the row, or was set on a new object.
@@ -232,11 +225,12 @@ extension ManagedObject {
 
     /// Whether it is among the changed objects, and its context knows what it was before the run of edits that is under way.
     @inline(__always) final var isNotedAsChanged: Bool {
-        guard changedIndex >= 0, flags.contains(.inContext) else { return false }
-        return flags.contains(.noted)
-            || layout.pointee.context?._withUnsafeGuaranteedRef {
-                changedIndex >= $0.changed.eventStart
-            } == true
+        let index = changedIndex
+        guard index >= 0, flags.contains(.inContext), let context = layout.pointee.context else {
+            return false
+        }
+        return context._withUnsafeGuaranteedRef { index >= $0.changed.eventStart }
+            || flags.contains(.noted)
     }
 
     /// Sets a column and tells nobody.

@@ -10,11 +10,16 @@
 //   saved       the slots of a new object that was saved: they are its row, until somebody edits it
 //   gone        deleted by somebody else: every value is nil
 //
+// There may be millions of objects that are only read, so an object is small: 56 bytes, which take 64 of malloc. What it
+// shares with others it finds by its layout, its context too; of its row it keeps the address; and what only few objects have
+// lies in an annex. It counts by hand, in `enterContext`, `cells` and the deinit, the references that these stand for.
+//
 // Properties that every access meets are not checked for exclusive access: an object is confined to its context, and
 // nothing here is called while one of them is being changed.
 //
-// Invariants: one object for one id in a context; edits of a stored object differ from its row.
-// Threads: the context's. Only the deinit may run elsewhere, and touches the registry alone.
+// Invariants: one object for one id in a context; edits of a stored object differ from its row; an object keeps its context if
+// its flags say `inContext`, and else its scope, so that its layout is there as long as the object.
+// Threads: the context's. Only the deinit may run elsewhere: it touches the registry, and lets go of what the object keeps.
 
 public import CairnModel
 import CairnStore
@@ -32,13 +37,10 @@ open class ManagedObject {
     @exclusivity(unchecked) final var flags: Flags = []
     /// The version of the row; 0 if there is none.
     @exclusivity(unchecked) final var version: UInt32 = 0
-    /// Its place among the changed objects of the context, or -1.
-    @exclusivity(unchecked) final var changedIndex: Int32 = -1
-    /// Where the row is, as far as this object knows one: it keeps the address alone, which is half of what `RowCells` takes.
+    /// Where `cells` are, whose slab the object keeps; nil if there are none. Two words as `RowCells`, one as an address.
     @exclusivity(unchecked) private(set) final var rowAddress: UnsafeRawPointer?
-    /// The values of a new object, the edits of a stored one.
-    @exclusivity(unchecked) final var slots: UnsafeMutableRawPointer?
-    @exclusivity(unchecked) final var rarer: ObjectExtras?
+    /// What those have that are edited or have something rare: `slots`, `rarer` and `changedIndex`.
+    @exclusivity(unchecked) final var annex: UnsafeMutablePointer<ObjectAnnex>?
 
     /// What an object is, a bit each.
     struct Flags: OptionSet {
@@ -88,6 +90,8 @@ open class ManagedObject {
         static let foreign = Flags(rawValue: 1 << 26)
         /// It is an object of the context that its layout leads to, and keeps that alive.
         static let inContext = Flags(rawValue: 1 << 27)
+        /// There are slots in its annex.
+        static let hasSlots = Flags(rawValue: 1 << 28)
         /// Its keys are noted among those of the changed objects; see ``ChangedKeys``.
         static let keyed = Flags(rawValue: 1 << 23)
     }
@@ -137,7 +141,7 @@ open class ManagedObject {
         if has(.hasMembers) {
             layout.pointee.registry._withUnsafeGuaranteedRef { $0.forgetMembers(of: self) }
         }
-        if let slots { ObjectSlots(slots, layout).destroy() }
+        giveBackAnnex()
         if let rowAddress { RowCells.letGo(rowAddress) }
         // With the context the layout may go, or with the scope.
         let context = has(.inContext) ? layout.pointee.context : nil
@@ -154,7 +158,8 @@ open class ManagedObject {
 
     /// Makes it an object of the context that its layout leads to.
     @inline(__always) final func enterContext() {
-        assert(!has(.inContext), "an object is in one context")
+        // The initializer of a subclass may have inserted it already.
+        if has(.inContext) { return }
         set(.inContext, true)
         _ = layout.pointee.context?.retain()
     }
@@ -277,13 +282,6 @@ open class ManagedObject {
         set { set(.registered, newValue) }
     }
 
-    /// The rarer parts; made when they are first needed.
-    final var extras: ObjectExtras {
-        if let rarer { return rarer }
-        let made = ObjectExtras()
-        rarer = made
-        return made
-    }
     /// To-many relationships that somebody asked for or changed, by index.
     final var toMany: [Int: ToManyState] {
         get { rarer?.toMany ?? [:] }

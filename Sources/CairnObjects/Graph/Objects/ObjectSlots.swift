@@ -1,5 +1,5 @@
 // The values of an object that are not a stored row: of a new object all that were set, of a stored one those
-// that differ. One piece of memory, made when the first value is set.
+// that differ. They lie in the object's annex, from when the first value is set.
 //
 //   set        a bit for each column: the slot counts
 //   nil        a bit for each column: the value is nil, the slot is empty
@@ -29,16 +29,13 @@ struct ObjectSlots {
 
     @inline(__always) private var words: Int { layout.pointee.words }
 
-    /// Memory with nothing set.
-    static func make(_ layout: UnsafePointer<SlotLayout>) -> UnsafeMutableRawPointer {
-        let base = UnsafeMutableRawPointer.allocate(
-            byteCount: layout.pointee.size, alignment: 16)
-        base.initializeMemory(as: UInt64.self, repeating: 0, count: layout.pointee.words * 3)
-        return base
+    /// Begins in memory that holds anything: nothing is set.
+    func clear() {
+        base.initializeMemory(as: UInt64.self, repeating: 0, count: words * 3)
     }
 
-    /// Gives everything back.
-    func destroy() {
+    /// Lets go of all that the slots hold. They are not used any more, or cleared before.
+    func releaseAll() {
         for word in 0..<words {
             var left =
                 bits(word) & ~nils(word) & layout.pointee.managed[word]
@@ -47,7 +44,6 @@ struct ObjectSlots {
                 left &= left - 1
             }
         }
-        base.deallocate()
     }
 
     // MARK: Bits
