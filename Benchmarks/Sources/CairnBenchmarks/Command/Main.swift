@@ -23,8 +23,8 @@ struct BenchmarkCommand: ParsableCommand {
         commandName: "CairnBenchmarks",
         abstract: "Runs Cairn and its peers side by side.",
         subcommands: [
-            CompareCommand.self, UpkeepCommand.self, MigrationsCommand.self,
-            MigrationPartCommand.self,
+            CompareCommand.self, PointReadsCommand.self, PointReadsPartCommand.self,
+            UpkeepCommand.self, MigrationsCommand.self, MigrationPartCommand.self,
         ],
         defaultSubcommand: CompareCommand.self)
 }
@@ -77,7 +77,8 @@ struct CompareCommand: ParsableCommand {
             text += part + "\n"
         }
         say(TextReport.head(report, workloads))
-        let sizes = try rows.map(Self.numbers) ?? (quick ? [20_000] : [100_000, 1_000_000])
+        let sizes =
+            try rows.map { try Self.numbers($0) } ?? (quick ? [20_000] : [100_000, 1_000_000])
         let earlier = try update.map { try Self.report(in: $0) }
         let large = large ?? (quick || only != nil || update != nil ? 0 : 10_000_000)
         for size in sizes + (large > 0 ? [large] : [])
@@ -174,10 +175,13 @@ struct CompareCommand: ParsableCommand {
         }
     }
 
-    private static func numbers(_ text: String) throws -> [Int] {
+    static func numbers(_ text: String, of what: String = "rows", atLeast least: Int = 100) throws
+        -> [Int]
+    {
         try text.split(separator: ",").map {
-            guard let number = Int($0.filter { $0 != "_" }), number >= 100 else {
-                throw ValidationError("\($0) is not a number of rows; at least 100 are needed")
+            guard let number = Int($0.filter { $0 != "_" }), number >= least else {
+                throw ValidationError(
+                    "\($0) is not a number of \(what); at least \(least) are needed")
             }
             return number
         }

@@ -13,12 +13,17 @@ struct Product: Sendable, Equatable {
     /// The bytes that the row has to say: what is written is held against them.
     var bytes: Int { serialCode.utf8.count + name.utf8.count + category.utf8.count + 25 }
 
+    private static let seed: UInt64 = 42
+
     /// Rows from a fixed seed; those of a smaller count are the first ones of a larger.
-    static func rows(_ count: Int) -> [Product] {
-        var random = SplitMix64(state: 42)
+    static func rows(_ count: Int) -> [Product] { rows(0..<count) }
+
+    /// Some of these rows.
+    static func rows(_ range: Range<Int>) -> [Product] {
+        var random = SplitMix64(state: seed, skipping: range.lowerBound * 2)
         let categories = (0..<50).map { "category-\($0)" }
         let words = ["anchor", "basalt", "cobble", "dolmen", "esker", "flint", "granite", "hamlet"]
-        return (0..<count).map { index in
+        return range.map { index in
             let bits = random.next()
             let (first, second, third) = (bits & 7, bits >> 3 & 7, bits >> 6 & 7)
             return Product(
@@ -55,6 +60,12 @@ struct Product: Sendable, Equatable {
             }
         }
         return list
+    }
+
+    /// The serial code of one of these rows.
+    static func serialCode(of index: Int) -> String {
+        var random = SplitMix64(state: seed, skipping: index * 2 + 1)
+        return serial(random.next(), index)
     }
 
     /// Twelve characters that look random and occur once.

@@ -44,10 +44,14 @@ final class CairnPeer: Peer {
     }
 
     /// Opens the store that both levels work on.
-    static func open(_ folder: String, _ durability: Durability, indexes: Indexes = .keys) throws
-        -> LogStore
-    {
+    ///
+    /// - Parameter cacheBytes: what blocks in memory may take; nil: what the store takes by itself.
+    static func open(
+        _ folder: String, _ durability: Durability, indexes: Indexes = .keys,
+        cacheBytes: Int? = nil
+    ) throws -> LogStore {
         var options = LogStoreOptions()
+        options.cacheBytes = cacheBytes
         options.durability = durability == .full ? .full : .relaxed
         let schema = try Schema(model(with: indexes))
         return try LogStore.open(at: "\(folder)/store", schema: schema, options: options)

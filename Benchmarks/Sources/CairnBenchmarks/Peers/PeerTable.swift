@@ -15,6 +15,9 @@ struct PeerEntry: Sendable {
         self.filledBy = filledBy ?? name
     }
 
+    /// Whether the size of its cache can be set.
+    var hasCacheSetting: Bool { type == CairnPeer.self }
+
     /// What everything is held against.
     static let base = "sqlite"
     /// The column of the physical limits.

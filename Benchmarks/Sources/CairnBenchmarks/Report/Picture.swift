@@ -28,12 +28,12 @@ struct Picture {
         ("top-10", 0, "top 10 by an index"),
         ("insert", 1, "size of the store"),
     ]
-    private static let colours = [
-        "cairn": "#2f81f7", "cairn-objects": "#79b8ff", "grdb": "#d9822b",
+    static let colours = [
+        "sqlite": "#848d97", "cairn": "#2f81f7", "cairn-objects": "#79b8ff", "grdb": "#d9822b",
         "grdb-records": "#edb879",
         "lmdb": "#3fa45b", "rocksdb": "#a371c9",
     ]
-    private static let grey = "#848d97"
+    static let grey = "#848d97"
     private static let width = 860.0
     private static let left = 210.0
     private static let top = 92.0
@@ -90,21 +90,22 @@ struct Picture {
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(size)" font-family="sans-serif" font-size="12" \
             fill="\(Self.grey)">
             """,
-            text(
+            Self.text(
                 0, 18, "Times better than SQLite, \(TextReport.grouped(table.rows)) rows",
                 "font-size=\"16\""),
         ]
         parts += legend() + scale()
         for (index, line) in lines.enumerated() {
             let y = Self.top + Double(index) * block
-            parts.append(text(Self.left - 10, y + block / 2, line.title, "text-anchor=\"end\""))
+            parts.append(
+                Self.text(Self.left - 10, y + block / 2, line.title, "text-anchor=\"end\""))
             for (place, ratio) in line.ratios.enumerated() {
                 guard let ratio else { continue }
                 parts += bar(ratio, peers[place].name, y + Self.gap / 2 + Double(place) * Self.bar)
             }
         }
         for (index, note) in notes.enumerated() {
-            parts.append(text(0, bottom + 38 + Double(index) * 15, note, "font-size=\"10\""))
+            parts.append(Self.text(0, bottom + 38 + Double(index) * 15, note, "font-size=\"10\""))
         }
         return (parts + ["</svg>", ""]).joined(separator: "\n")
     }
@@ -116,7 +117,7 @@ struct Picture {
             let colour = Self.colours[peer.name] ?? Self.grey
             return [
                 "<rect x=\"\(place)\" y=\"36\" width=\"10\" height=\"10\" fill=\"\(colour)\"/>",
-                text(place + 14, 45, peer.title, "font-size=\"11\""),
+                Self.text(place + 14, 45, peer.title, "font-size=\"11\""),
             ]
         }
     }
@@ -125,15 +126,15 @@ struct Picture {
         stride(from: low, through: high, by: 1).flatMap { power in
             [1.0, 3].filter { $0 == 1 || power < high }.flatMap { step in
                 let ratio = step * pow(10, power)
-                let place = number(x(ratio))
+                let place = Self.number(x(ratio))
                 let strong = ratio == 1
                 return [
                     """
-                    <line x1="\(place)" x2="\(place)" y1="\(Self.top - 6)" y2="\(number(bottom))" \
+                    <line x1="\(place)" x2="\(place)" y1="\(Self.top - 6)" y2="\(Self.number(bottom))" \
                     stroke="\(Self.grey)" stroke-opacity="\(strong ? 0.9 : 0.25)"/>
                     """,
-                    text(
-                        x(ratio), Self.top - 12, strong ? "SQLite = 1" : "\(number(ratio))x",
+                    Self.text(
+                        x(ratio), Self.top - 12, strong ? "SQLite = 1" : "\(Self.number(ratio))x",
                         "text-anchor=\"middle\" font-size=\"10\""),
                 ]
             }
@@ -144,27 +145,27 @@ struct Picture {
         let (start, end) = (min(x(1), x(ratio)), max(x(1), x(ratio)))
         let colour = Self.colours[peer] ?? Self.grey
         let bar = """
-            <rect x="\(number(start))" y="\(number(y))" width="\(number(max(1, end - start)))" \
+            <rect x="\(Self.number(start))" y="\(Self.number(y))" width="\(Self.number(max(1, end - start)))" \
             height="\(Self.bar - 1)" fill="\(colour)"/>
             """
         guard peer == "cairn" else { return [bar] }
         let isLess = ratio < 1
         return [
             bar,
-            text(
+            Self.text(
                 isLess ? start - 4 : end + 4, y + Self.bar, TextReport.factor(ratio),
                 "font-size=\"9\" fill=\"\(colour)\"" + (isLess ? " text-anchor=\"end\"" : "")),
         ]
     }
 
-    private func text(_ x: Double, _ y: Double, _ text: String, _ style: String) -> String {
+    static func text(_ x: Double, _ y: Double, _ text: String, _ style: String) -> String {
         let safe = text.replacingOccurrences(of: "&", with: "&amp;")
             .replacingOccurrences(of: "<", with: "&lt;")
-        return "<text x=\"\(number(x))\" y=\"\(number(y))\" \(style)>\(safe)</text>"
+        return "<text x=\"\(Self.number(x))\" y=\"\(Self.number(y))\" \(style)>\(safe)</text>"
     }
 
     /// A number as short as it can be.
-    private func number(_ value: Double) -> String {
+    static func number(_ value: Double) -> String {
         let text = String(format: value < 0.1 ? "%.2f" : "%.1f", value)
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
