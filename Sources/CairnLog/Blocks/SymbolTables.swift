@@ -10,30 +10,40 @@ import Synchronization
 final class SharedSymbols: @unchecked Sendable {
     // Written once, before anybody else knows it.
     let entries: UnsafeRawPointer
+    private let count: Int
 
     fileprivate init(copying bytes: UnsafeRawBufferPointer) {
+        count = bytes.count
         let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 64)
         UnsafeMutableRawBufferPointer(start: memory, count: bytes.count).copyMemory(from: bytes)
         entries = UnsafeRawPointer(memory)
     }
 
     deinit { entries.deallocate() }
+
+    fileprivate func has(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        compareCells(UnsafeRawBufferPointer(start: entries, count: count), bytes) == 0
+    }
 }
 
 /// The tables that are shared.
 final class SymbolTables: Sendable {
-    private let known = Mutex<[[UInt8]: SharedSymbols]>([:])
+    /// By checksum and length, which take an instruction for eight bytes, where a hash of an array looks at each. Of two tables that
+    /// share them the later one is known.
+    private let known = Mutex<[UInt64: SharedSymbols]>([:])
     /// Of more tables than these none is a common one.
     private static let most = 256
 
     /// The copy of a table.
     func shared(_ table: SymbolTable) -> SharedSymbols {
-        let bytes = Array(table.bytes)
+        let bytes = table.bytes
+        let key =
+            UInt64(Checksum.crc32c(bytes)) << 32 | UInt64(truncatingIfNeeded: bytes.count)
         return known.withLock { known in
-            if let shared = known[bytes] { return shared }
+            if let shared = known[key], shared.has(bytes) { return shared }
             if known.count >= Self.most { known.removeAll() }
-            let shared = bytes.withUnsafeBytes { SharedSymbols(copying: $0) }
-            known[bytes] = shared
+            let shared = SharedSymbols(copying: bytes)
+            known[key] = shared
             return shared
         }
     }
