@@ -5,7 +5,7 @@
 import Foundation
 
 struct PointReadsPicture {
-    private static let (width, height) = (860.0, 420.0)
+    private static let (width, height) = (900.0, 420.0)
     private static let (left, right, top, bottom) = (70.0, 690.0, 60.0, 350.0)
     /// The size of the cache that is drawn.
     private static let cacheMiB = 256
