@@ -143,10 +143,15 @@ package final class Engine: Sendable {
         let nextNumbers = opened.catalog.trees.map { opened.nextNumbers[$0.id] ?? 1 }
         openedAt =
             opened.report.wasClosed && !opened.report.wasCreated ? (opened.end, nextNumbers) : nil
-        let state = try StateBuilder.build(
+        var state = try StateBuilder.build(
             opened, cache: cache, largeValues: largeValues, pool: pool,
             hashSeed: opened.hashSeed ?? StoredHash.newSeed(bits: sizes.hashBits), sizes: sizes,
             monitor: RecoveryMonitor(.buildingState, options))
+        var opened = opened
+        if !isReadOnly, !opened.report.wasCreated {
+            try opened.takeOver()
+            state.segments = opened.segments
+        }
         registry = StateRegistry(state, epoch: state.commit, pool: pool)
         disk = CommitDisk(files: files, storeID: storeID)
         scheduler = options.makeScheduler()

@@ -7,9 +7,8 @@
 //      under it.
 //   4. A folder without a whole start frame is one whose creation did not finish (FS4): it is made anew.
 //      One that has it, but no commit, is gone on with: nothing that may have been a frame is removed.
-//   5. A writer who finds a log that was not closed syncs the folder, writes the bytes above the durable mark
-//      again and syncs them: whoever made a segment may have been stopped before its name was durable (FS1),
-//      and after a failed sync the page cache may show what the disk lacks.
+//   5. A writer takes the log over, but only when its state could be built (OpenedLog+TakingOver.swift): who is
+//      refused changes nothing.
 
 import CairnFileSystem
 import CairnFormat
@@ -106,10 +105,7 @@ struct StoreOpener {
         if case .log(var log) = outcome {
             if let schema { log.catalog = try catalog(log.catalog, under: schema) }
             chooseFetchIndexes(schema, &log)
-            if !options.isReadOnly {
-                try takeOver(&log)
-                MigrationFolder(of: folder, fileSystem).clear()
-            }
+            if !options.isReadOnly { try checkWritable(log) }
             return log
         }
         guard !options.isReadOnly else {
@@ -310,58 +306,11 @@ struct StoreOpener {
             cause: ModelMismatch(store: catalog.storedModel, model: wanted.model))
     }
 
-    /// What a writer does before it may write.
-    private func takeOver(_ log: inout OpenedLog) throws(StoreError) {
+    private func checkWritable(_ log: OpenedLog) throws(StoreError) {
         guard log.segments.all.allSatisfy({ $0.header.flags.allowsWriting }) else {
             throw StoreError(
                 .openFailed, "the store uses a feature that this version can read but not write",
                 context: .init(path: "\(folder)"))
-        }
-        do {
-            if !log.report.wasClosed { try fileSystem.syncDirectory(folder) }
-            // The files were opened to be read; the one that takes commits is opened to be written.
-            let last = log.segments.current
-            let file = try fileSystem.open(log.files.path(last.number), .readWrite)
-            let writable = Segment(header: last.header, file: file)
-            log.segments.replaceCurrent(with: writable)
-            for segment in log.segments.mains {
-                try log.files.rewrite(
-                    segment, from: log.durable,
-                    to: segment.number == log.end.segment ? log.end.offset : segment.knownEnd ?? 0)
-            }
-            log.durable = log.end.lsn
-            let role = try log.files.readMark()?.role ?? .writer
-            if role == .unfinishedCopy {
-                // What was copied behind the end must be gone before the mark says nothing of it.
-                try file.truncate(to: log.end.offset)
-                try file.synchronizeData()
-            }
-            // What lies behind the adopted part of a segment was to be adopted by a commit that never came.
-            for side in log.segments.sides {
-                guard try side.segment.file.size() > side.end else { continue }
-                let file = try fileSystem.open(log.files.path(side.segment.number), .readWrite)
-                try file.truncate(to: side.end)
-            }
-            // What a checkpoint was opened with is kept until there is a newer one.
-            let needless = log.needless
-            if !needless.isEmpty {
-                try log.files.removeSegments { needless.contains($0) }
-            }
-            let mark = MarkRecord(
-                store: log.storeID, commit: log.commit, lsn: log.end.lsn, chain: log.end.chain,
-                segment: log.end.segment)
-            if role == .writer {
-                log.files.writeMark(mark)
-            } else {
-                // That this is a copy which nobody has written to must never be believed again.
-                try log.files.writeMarkDurably(mark)
-            }
-        } catch let error as FileSystemError {
-            throw StoreError(error)
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            preconditionFailure("taking over gives file system and store errors alone: \(error)")
         }
     }
 }

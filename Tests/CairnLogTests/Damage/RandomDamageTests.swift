@@ -25,6 +25,33 @@ struct RandomDamageTests {
         try random("random damage, plain", try RichStore.plain.get(), everyDay: 40, whole: 300_000)
     }
 
+    /// What a commit behind the checkpoint ended is looked up in blocks that nothing else reads at opening: the store is
+    /// refused late, when its log was read to the end.
+    @Test("A writer who is refused changes nothing, whichever sector is damaged")
+    func refused() throws {
+        // Without a mark: to write one would be a change.
+        var whole = try RichStore.plain.get().crashed
+        whole.files["lock"] = []
+        var refused = 0
+        for name in whole.segments {
+            for offset in stride(from: 96, to: whole.files[name]?.count ?? 0, by: 512) {
+                var image = whole
+                image.files[name]?[offset] ^= 0x10
+                let disk = try image.disk()
+                var options = RichStore.options(on: disk)
+                options.createsIfMissing = false
+                do throws(StoreError) {
+                    try LogStore.open(at: "\(DiskImage.folder)", options: options).close()
+                } catch {
+                    refused += 1
+                    #expect(error.code == .damaged, "\(name) at \(offset): \(error)")
+                    #expect(try DiskImage(of: disk) == image, "\(name) at \(offset)")
+                }
+            }
+        }
+        #expect(refused > 0)
+    }
+
     private func random(_ test: String, _ store: RichStore, everyDay: Int, whole: Int) throws {
         var without = store.closed
         without.files[store.checkpoint] = nil

@@ -1,0 +1,66 @@
+// What a writer does to a log before it may write.                                          Format 95.7
+//
+// A log that was not closed: whoever made a segment may have been stopped before its name was durable (FS1), and after a
+// failed sync the page cache may show what the disk lacks. So the folder is synced, and the bytes above the durable mark
+// are written again and synced.
+
+import CairnFileSystem
+import CairnFormat
+import CairnStore
+import SystemPackage
+
+extension OpenedLog {
+    /// Makes the log the caller's to write.
+    ///
+    /// - Precondition: the caller has the writer's lock, and a state was built of the log: from here on the disk changes.
+    mutating func takeOver() throws(StoreError) {
+        let fileSystem = files.fileSystem
+        do {
+            if !report.wasClosed { try fileSystem.syncDirectory(files.folder) }
+            // The files were opened to be read; the one that takes commits is opened to be written.
+            let last = segments.current
+            let file = try fileSystem.open(files.path(last.number), .readWrite)
+            let writable = Segment(header: last.header, file: file)
+            segments.replaceCurrent(with: writable)
+            for segment in segments.mains {
+                try files.rewrite(
+                    segment, from: durable,
+                    to: segment.number == end.segment ? end.offset : segment.knownEnd ?? 0)
+            }
+            durable = end.lsn
+            let role = try files.readMark()?.role ?? .writer
+            if role == .unfinishedCopy {
+                // What was copied behind the end must be gone before the mark says nothing of it.
+                try file.truncate(to: end.offset)
+                try file.synchronizeData()
+            }
+            // What lies behind the adopted part of a segment was to be adopted by a commit that never came.
+            for side in segments.sides {
+                guard try side.segment.file.size() > side.end else { continue }
+                let file = try fileSystem.open(files.path(side.segment.number), .readWrite)
+                try file.truncate(to: side.end)
+            }
+            // What a checkpoint was opened with is kept until there is a newer one.
+            if !needless.isEmpty {
+                let needless = needless
+                try files.removeSegments { needless.contains($0) }
+            }
+            let mark = MarkRecord(
+                store: storeID, commit: commit, lsn: end.lsn, chain: end.chain, segment: end.segment
+            )
+            if role == .writer {
+                files.writeMark(mark)
+            } else {
+                // That this is a copy which nobody has written to must never be believed again.
+                try files.writeMarkDurably(mark)
+            }
+            MigrationFolder(of: files.folder, fileSystem).clear()
+        } catch let error as FileSystemError {
+            throw StoreError(error)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            preconditionFailure("taking over gives file system and store errors alone: \(error)")
+        }
+    }
+}
