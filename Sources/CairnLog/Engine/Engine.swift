@@ -148,7 +148,7 @@ package final class Engine: Sendable {
             hashSeed: opened.hashSeed ?? StoredHash.newSeed(bits: sizes.hashBits), sizes: sizes,
             monitor: RecoveryMonitor(.buildingState, options))
         var opened = opened
-        if !isReadOnly, !opened.report.wasCreated {
+        if opened.isToBeTakenOver {
             try opened.takeOver()
             state.segments = opened.segments
         }

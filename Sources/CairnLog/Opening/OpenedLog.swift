@@ -54,6 +54,8 @@ package struct OpenedLog {
     /// Whether segments that were retired are gone, and with them deaths of rows in others that were.
     var lacksRetired = false
     var report: RecoveryReport
+    /// Whether the caller has opened it to write, and takes it over once its state was built.
+    var isToBeTakenOver = false
 }
 
 extension OpenedLog {

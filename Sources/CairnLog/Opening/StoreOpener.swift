@@ -105,7 +105,10 @@ struct StoreOpener {
         if case .log(var log) = outcome {
             if let schema { log.catalog = try catalog(log.catalog, under: schema) }
             chooseFetchIndexes(schema, &log)
-            if !options.isReadOnly { try checkWritable(log) }
+            if !options.isReadOnly {
+                try checkWritable(log)
+                log.isToBeTakenOver = true
+            }
             return log
         }
         guard !options.isReadOnly else {
