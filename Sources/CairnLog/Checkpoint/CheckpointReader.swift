@@ -32,6 +32,8 @@ package struct CheckpointReader {
     struct Unusable: Error {}
 
     private let file: any File
+    /// The bytes of the file.
+    private let length: UInt64
     private let found: FoundLog
     private let header: CheckpointHeader
 
@@ -54,14 +56,13 @@ package struct CheckpointReader {
         through lastCommit: UInt64? = nil, only: UInt64? = nil, pool: PagePool,
         rebuild: CheckpointImage.Rebuild?
     ) -> RestoredState? {
-        guard let commits = try? commits(in: files) else { return nil }
-        for commit in commits
+        for commit in found.checkpoints
         where only.map({ $0 == commit }) ?? true && commit <= lastCommit ?? .max {
-            let path = files.folder.appending(CheckpointName.name(of: commit))
+            let known = commit == found.checkpoints.first ? found.newestCheckpoint : nil
             guard
+                let opened = try? known ?? open(commit, files),
                 let reader = try? CheckpointReader(
-                    file: files.fileSystem.open(path, .read), found: found, storeID: storeID,
-                    commit: commit),
+                    opened, found: found, storeID: storeID, commit: commit),
                 reader.header.lsn <= limit ?? .max,
                 let restored = try? reader.restore(pool, rebuild)
             else { continue }
@@ -70,12 +71,20 @@ package struct CheckpointReader {
         return nil
     }
 
-    private init(file: any File, found: FoundLog, storeID: StoreID, commit: UInt64) throws {
-        self.file = file
+    private static func open(_ commit: UInt64, _ files: StoreFiles) throws -> FolderContent.Opened {
+        let file = try files.fileSystem.open(files.path(ofCheckpoint: commit), .read)
+        return FolderContent.Opened(file: file, size: try file.size())
+    }
+
+    private init(
+        _ opened: FolderContent.Opened, found: FoundLog, storeID: StoreID, commit: UInt64
+    ) throws {
+        file = opened.file
+        length = opened.size
         self.found = found
         let head = RawBytes(count: CheckpointHeader.size)
         head.trim(to: try file.read(into: head.mutable, at: 0))
-        header = try CheckpointHeader(decoding: head.bytes, fileLength: try file.size())
+        header = try CheckpointHeader(decoding: head.bytes, fileLength: length)
         guard header.store == storeID, header.commit == commit else { throw Unusable() }
     }
 
@@ -83,14 +92,14 @@ package struct CheckpointReader {
         -> RestoredState
     {
         let (record, end) = try commitFrame()
-        let length = try file.size()
         let contents = try read(header.contents) { bytes in
             try CheckpointContents(decoding: bytes, fileLength: length)
         }
         // What it does not have is built anew.
-        let stored = try catalog(contents)
+        var stored = try catalog(contents)
         guard let indexes = stored.fetchIndexes(contents.fetchIndexes) else { throw Unusable() }
-        var state = EngineState(catalog: stored.indexed(by: indexes), end: end)
+        if indexes != stored.fetchIndexes { stored = stored.indexed(by: indexes) }
+        var state = EngineState(catalog: stored, end: end)
         state.segments = try live(contents)
         state.commit = header.commit
         state.commitOffset = header.commitOffset
@@ -124,9 +133,11 @@ package struct CheckpointReader {
 
     // MARK: The log
 
-    private func segment(_ number: UInt32) throws -> Segment {
+    private func segment(_ number: UInt32) throws -> Segment { try whole(number).segment }
+
+    private func whole(_ number: UInt32) throws -> FoundSegment {
         guard let found = found.whole[number] else { throw Unusable() }
-        return found.segment
+        return found
     }
 
     /// The segments of the state, all of which must be there; and behind the one of the commit the log must go on
@@ -135,9 +146,12 @@ package struct CheckpointReader {
         var mains: [Segment] = []
         var sides: [LiveSet.Side] = []
         for member in contents.live {
-            let segment = try segment(member.number)
-            guard segment.header.kind == member.kind, try segment.file.size() >= member.end
-            else { throw Unusable() }
+            let found = try whole(member.number)
+            let segment = found.segment
+            guard segment.header.kind == member.kind else { throw Unusable() }
+            if found.bytes < member.end {
+                guard try segment.file.size() >= member.end else { throw Unusable() }
+            }
             if member.kind == .side {
                 sides.append(.init(segment: segment, end: member.end, chain: member.chain))
                 continue
@@ -149,7 +163,7 @@ package struct CheckpointReader {
             mains.append(segment)
         }
         guard mains.last?.number == header.segment,
-            let first = found.mains.firstIndex(where: { $0.segment.number == header.segment })
+            let first = self.found.mains.firstIndex(where: { $0.segment.number == header.segment })
         else { throw Unusable() }
         for (before, after) in zip(found.mains[first...], found.mains[first...].dropFirst())
         where after.segment.header.predecessor != before.segment.number {

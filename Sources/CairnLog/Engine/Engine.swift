@@ -195,12 +195,12 @@ package final class Engine: Sendable {
     }
 
     /// A sixteenth of the memory, at most 256 MiB.
-    private static var defaultCacheBytes: Int {
+    private static let defaultCacheBytes: Int = {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))
         let size = sysconf(Int32(_SC_PAGESIZE))
         guard pages > 0, size > 0 else { return 64 << 20 }
         return min(256 << 20, pages / 16 * size)
-    }
+    }()
 
     /// As many as there are cores that the process may use: at most four, as more wait for the same memory.
     private static var defaultScanThreads: Int { min(4, Int(cairn_usable_cores())) }

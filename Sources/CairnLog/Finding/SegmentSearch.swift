@@ -29,6 +29,8 @@ package struct FoundSegment {
     let startCommit: UInt64
     /// The LSN behind its start frame.
     let startEnd: UInt64
+    /// The bytes that its file had at least; 0 if they were not asked for.
+    var bytes: UInt64 = 0
 
     init(
         segment: Segment, chain: UInt32, start: StartPayload, startCommit: UInt64, startEnd: UInt64
@@ -75,6 +77,10 @@ package struct FoundLog {
     var promised: UInt64 = 0
     /// The numbers of all files.
     var numbers: [UInt32] = []
+    /// The commits of the checkpoints beside them, the newest first.
+    var checkpoints: [UInt64] = []
+    /// The newest one, if it is open already.
+    var newestCheckpoint: FolderContent.Opened?
 
     /// The newest main segment and those before it, one after the other, as far as their files are there: also those that
     /// were retired. Each gets to know its end.
@@ -128,6 +134,8 @@ package struct SegmentSearch {
     private var unreadable: StoreError?
     /// Whether a file with a valid header was found.
     private var hasHeader = false
+    /// The newest file, if it is open already.
+    private var newest: (number: UInt32, opened: FolderContent.Opened)?
 
     /// The number above which main segments, and what is broken, mean nothing: a copy was not finished.
     private let lastMain: UInt32
@@ -142,12 +150,29 @@ package struct SegmentSearch {
     }
 
     /// The log's segments; none if no creation of one was ever finished.
-    package mutating func run() throws(StoreError) -> FoundLog {
+    ///
+    /// - Parameters:
+    ///   - folder: what is in the folder; nil: that is to be looked at.
+    ///   - opensNewest: whether the newest segment and the newest checkpoint will be read.
+    package mutating func run(_ folder: FolderContent? = nil, opensNewest: Bool = false)
+        throws(StoreError) -> FoundLog
+    {
         var log = FoundLog()
-        do {
-            log.numbers = try files.segmentNumbers()
-        } catch {
-            throw StoreError(error)
+        let content: FolderContent
+        if let folder {
+            content = folder
+        } else {
+            do {
+                content = try FolderContent(files, opensNewest: opensNewest)
+            } catch {
+                throw StoreError(error)
+            }
+        }
+        log.numbers = content.segments
+        log.checkpoints = content.checkpoints
+        log.newestCheckpoint = content.newestCheckpoint
+        if let number = content.segments.last, let opened = content.newestSegment {
+            newest = (number, opened)
         }
         let last = try judgeAll(log.numbers)
         // What a writer removed since the folder was listed was no part of the store any more, or is missing.
@@ -223,10 +248,18 @@ package struct SegmentSearch {
     /// What a file is by itself; nil if it is not there.
     private mutating func judge(_ number: UInt32) throws(StoreError) -> Judgement? {
         let file: any File
-        let head = RawBytes(count: SegmentHeader.size)
+        var size: UInt64?
+        // With most start frames.
+        let beginning = RawBytes(count: 2 * SegmentHeader.size)
         do {
-            file = try files.fileSystem.open(files.path(number), .read)
-            head.trim(to: try file.read(into: head.mutable, at: 0))
+            if let newest, newest.number == number {
+                file = newest.opened.file
+                size = newest.opened.size
+                self.newest = nil
+            } else {
+                file = try files.fileSystem.open(files.path(number), .read)
+            }
+            beginning.trim(to: try file.read(into: beginning.mutable, at: 0))
         } catch {
             if error.operation == .open, error.code == .noSuchFileOrDirectory { return nil }
             throw StoreError(error)
@@ -234,7 +267,9 @@ package struct SegmentSearch {
         var offset: UInt64 = 0
         var valid: SegmentHeader?
         do {
-            let header = try SegmentHeader(decoding: head.bytes)
+            let head = UnsafeRawBufferPointer(
+                rebasing: beginning.bytes.prefix(SegmentHeader.size))
+            let header = try SegmentHeader(decoding: head)
             hasHeader = true
             guard header.number == number else {
                 throw FormatError(
@@ -243,7 +278,7 @@ package struct SegmentSearch {
             }
             valid = header
             let segment = Segment(header: header, file: file)
-            let chain = SegmentHeader.chain(ofEncoded: head.bytes)
+            let chain = SegmentHeader.chain(ofEncoded: head)
             if header.kind == .side {
                 return .whole(
                     FoundSegment(
@@ -251,7 +286,8 @@ package struct SegmentSearch {
                         startEnd: 0))
             }
             offset = UInt64(SegmentHeader.size)
-            return .whole(try whole(segment, chain))
+            return .whole(
+                try whole(segment, chain, beginning, bytes: try size ?? segment.size()))
         } catch let error as FormatError {
             if offset == 0, error.isOfOtherVersion, !hasHeader {
                 hasHeader = true
@@ -269,9 +305,12 @@ package struct SegmentSearch {
     }
 
     /// The segment with its start frame.
-    private func whole(_ segment: Segment, _ chain: UInt32) throws -> FoundSegment {
+    private func whole(
+        _ segment: Segment, _ chain: UInt32, _ beginning: RawBytes, bytes: UInt64
+    ) throws -> FoundSegment {
         var scanner = try FrameScanner(
-            segment, chain: chain, storeTag: segment.header.store.tag, end: nil, window: 8 << 10)
+            segment, chain: chain, storeTag: segment.header.store.tag, end: bytes,
+            window: 8 << 10, beginning: beginning)
         guard let (header, payload) = try scanner.next() else {
             throw scanner.failure
                 ?? FormatError(.truncated, "F-303", "the segment has no start frame")
@@ -284,10 +323,12 @@ package struct SegmentSearch {
         guard try header.readableKind() != nil else {
             preconditionFailure("a start frame is of a kind that is known")
         }
-        return FoundSegment(
+        var found = FoundSegment(
             segment: segment, chain: chain, start: try StartPayload(decoding: payload),
             startCommit: header.commit,
             startEnd: header.lsn + UInt64(header.frameLength))
+        found.bytes = bytes
+        return found
     }
 
     /// Whether a valid frame header of the segment is anywhere behind the place of the start frame.

@@ -20,16 +20,19 @@ package struct FrameScanner: ~Copyable {
     package private(set) var expected: FrameHeader.Expectation
     /// Why the scan ended before `end`.
     package private(set) var failure: FormatError?
-    private var window: RawBytes
+    /// None until something is read.
+    private var window: RawBytes?
     private var windowStart: UInt64 = 0
     private var windowCount = 0
     /// Bytes that are read at once.
     private let windowSize: Int
 
     /// A scanner of a segment from its first frame up to `end`, or to the end of the file.
+    ///
+    /// - Parameter beginning: what was read of the file's beginning.
     package init(
         _ segment: Segment, chain: UInt32, storeTag: UInt32, end: UInt64?,
-        window size: Int = 4 << 20
+        window size: Int = 4 << 20, beginning: RawBytes? = nil
     ) throws(StoreError) {
         self.segment = segment
         windowSize = size
@@ -38,7 +41,8 @@ package struct FrameScanner: ~Copyable {
         expected = FrameHeader.Expectation(
             segment: segment.number, storeTag: storeTag,
             lsn: segment.baseLSN + UInt64(SegmentHeader.size), chain: chain, mark: 0)
-        window = RawBytes(count: size)
+        window = beginning
+        windowCount = beginning?.count ?? 0
     }
 
     /// Goes on behind a frame that is known.
@@ -89,10 +93,16 @@ package struct FrameScanner: ~Copyable {
                 found: end - position)
         }
         if position < windowStart || position + UInt64(count) > windowStart + UInt64(windowCount) {
-            let size = max(count, windowSize)
-            if window.count < size { window = RawBytes(count: size) }
-            let wanted = Int(min(UInt64(window.count), end - position))
-            let buffer = UnsafeMutableRawBufferPointer(rebasing: window.mutable[..<wanted])
+            // Behind a checkpoint there is little.
+            let wanted = Int(min(UInt64(max(count, windowSize)), end - position))
+            let read: RawBytes
+            if let window, window.count >= wanted {
+                read = window
+            } else {
+                read = RawBytes(count: wanted)
+            }
+            window = read
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: read.mutable[..<wanted])
             windowCount = try segment.readSome(buffer, at: position)
             windowStart = position
             guard windowCount >= count else {
@@ -101,6 +111,7 @@ package struct FrameScanner: ~Copyable {
                     found: UInt64(windowCount))
             }
         }
+        guard let window else { preconditionFailure("what is asked for was read") }
         let start = Int(position - windowStart)
         return UnsafeRawBufferPointer(rebasing: window.bytes[start..<start + count])
     }

@@ -35,21 +35,9 @@ package final class StoreFiles: Sendable {
         folder.appending(SegmentName.name(of: number))
     }
 
-    /// Lets the disk begin with what opening will read, one thing after the other: the beginning and the end of the
-    /// newest segment, and of the newest checkpoint.
-    func adviseOpening() {
-        let names = (try? fileSystem.list(folder)) ?? []
-        let segment = names.compactMap { SegmentName.number(in: $0) }.max().map { path($0) }
-        let checkpoint = names.compactMap { CheckpointName.commit(in: $0) }.max()
-            .map { folder.appending(CheckpointName.name(of: $0)) }
-        for path in [segment, checkpoint].compactMap(\.self) {
-            guard let file = try? fileSystem.open(path, .read), let size = try? file.size() else {
-                continue
-            }
-            let part: UInt64 = 64 << 10
-            file.advise(at: 0, count: part)
-            file.advise(at: size - min(size, part), count: part)
-        }
+    /// The path of a checkpoint.
+    func path(ofCheckpoint commit: UInt64) -> FilePath {
+        folder.appending(CheckpointName.name(of: commit))
     }
 
     // MARK: Mark

@@ -68,22 +68,26 @@ package struct LogReader {
     }
 
     /// Reads the log; without a checkpoint if the model has changed behind the one that there is.
-    package mutating func read() throws(StoreError) -> Outcome {
+    ///
+    /// - Parameter folder: what is in the folder, if that was looked at while nobody else could write.
+    package mutating func read(_ folder: FolderContent? = nil) throws(StoreError) -> Outcome {
         do throws(StoreError) {
-            return try read(from: pool)
+            return try read(from: pool, folder)
         } catch {
             guard error.code == .incompatibleModel, pool != nil else { throw error }
-            return try read(from: nil)
+            return try read(from: nil, nil)
         }
     }
 
-    private mutating func read(from pool: PagePool?) throws(StoreError) -> Outcome {
+    private mutating func read(from pool: PagePool?, _ folder: FolderContent?) throws(StoreError)
+        -> Outcome
+    {
         let isUnfinishedCopy = mark?.role == .unfinishedCopy
         if isUnfinishedCopy, mark?.lsn == 0 {
             throw .unfinished(files.folder)
         }
         var search = SegmentSearch(files, lastMain: isUnfinishedCopy ? mark?.segment : nil)
-        let found = try search.run()
+        let found = try search.run(folder, opensNewest: pool != nil)
         guard let newest = found.mains.last else {
             // The mark is written when the creation is finished, so there was a log once.
             guard let mark else { return .nothing }
@@ -115,9 +119,11 @@ package struct LogReader {
             return .unfinished(
                 UnfinishedLog(storeID: storeID, segments: content.live.mains, end: content.end))
         }
-        return .log(
-            try OpenedLog(
-                files, content, found, restored, durable: durable, pool: pool ?? PagePool()))
+        var log = try OpenedLog(
+            files, content, found, restored, durable: durable, pool: pool ?? PagePool())
+        log.mark = mark
+        if let folder, folder.isWritable { log.writable = folder.newestSegment?.file }
+        return .log(log)
     }
 
     /// Reads what follows a state up to a mark, through segments that were found to lead there. Whatever is not as
@@ -241,7 +247,7 @@ package struct LogReader {
         newestEnd: UInt64?, durable: UInt64
     ) throws(StoreError) -> UInt64 {
         let first = mains.firstIndex { $0.segment.number >= start?.segment ?? 0 } ?? mains.endIndex
-        try monitor?.begin(Self.bytes(of: mains[first...], after: start))
+        try monitor?.begin { Self.bytes(of: mains[first...], after: start) }
         var durable = durable
         for index in mains.indices[first...] {
             let segment = mains[index].segment
@@ -324,10 +330,12 @@ package struct LogReader {
         _ content: inout LogContent, _ tail: LogTail, _ failure: FormatError?,
         _ durable: inout UInt64
     ) throws(StoreError) {
+        let end = content.end.offset
+        // As in a store that was closed.
+        if try tail.isEmpty(from: end) { return try tail.check(durable: durable, failure) }
         durable = max(durable, try tail.largestMark())
         try tail.check(durable: durable, failure)
-        let end = content.end.offset
         content.report.bytesLeftBehind += try tail.bytesLeftBehind(from: end)
-        if try !tail.isEmpty(from: end) { content.report.wasClosed = false }
+        content.report.wasClosed = false
     }
 }

@@ -17,18 +17,21 @@ extension OpenedLog {
         let fileSystem = files.fileSystem
         do {
             if !report.wasClosed { try fileSystem.syncDirectory(files.folder) }
-            // The files were opened to be read; the one that takes commits is opened to be written.
+            // The files were opened to be read, but for the newest one mostly; the one that takes commits is opened to be written.
             let last = segments.current
-            let file = try fileSystem.open(files.path(last.number), .readWrite)
-            let writable = Segment(header: last.header, file: file)
-            segments.replaceCurrent(with: writable)
+            var file = last.file
+            if file !== writable {
+                file = try fileSystem.open(files.path(last.number), .readWrite)
+                segments.replaceCurrent(with: Segment(header: last.header, file: file))
+            }
             for segment in segments.mains {
                 try files.rewrite(
                     segment, from: durable,
                     to: segment.number == end.segment ? end.offset : segment.knownEnd ?? 0)
             }
             durable = end.lsn
-            let role = try files.readMark()?.role ?? .writer
+            let former = try self.mark ?? files.readMark()
+            let role = former?.role ?? .writer
             if role == .unfinishedCopy {
                 // What was copied behind the end must be gone before the mark says nothing of it.
                 try file.truncate(to: end.offset)
@@ -49,7 +52,8 @@ extension OpenedLog {
                 store: storeID, commit: commit, lsn: end.lsn, chain: end.chain, segment: end.segment
             )
             if role == .writer {
-                files.writeMark(mark)
+                // A store that was closed says it already.
+                if mark != former { files.writeMark(mark) }
             } else {
                 // That this is a copy which nobody has written to must never be believed again.
                 try files.writeMarkDurably(mark)

@@ -53,6 +53,10 @@ package struct OpenedLog {
     var redirects: [RedirectTable.Key: RedirectTable.Entry] = [:]
     /// Whether segments that were retired are gone, and with them deaths of rows in others that were.
     var lacksRetired = false
+    /// What the mark record said before the log was read; nil if it was torn, or is not known.
+    var mark: MarkRecord?
+    /// The file of the newest segment, if it was opened to be written.
+    var writable: (any File)?
     var report: RecoveryReport
     /// Whether the caller has opened it to write, and takes it over once its state was built.
     var isToBeTakenOver = false

@@ -192,7 +192,7 @@ enum StateBuilder {
         }
         var rows = BlockRows(state: state, added: handles.values, fetchIndexes)
         var monitor = monitor
-        try monitor?.begin(log.blocks.reduce(0) { $0 + UInt64($1.length) })
+        try monitor?.begin { log.blocks.reduce(0) { $0 + UInt64($1.length) } }
         for block in log.blocks {
             try monitor?.advance(block.length)
             guard let handle = handles[block.place] else { continue }

@@ -92,15 +92,16 @@ struct StoreOpener {
     private func open(_ files: StoreFiles, schema: Schema?, hasWriter: Bool) throws(StoreError)
         -> OpenedLog
     {
-        if usesCheckpoints { files.adviseOpening() }
         let outcome: LogReader.Outcome
         if options.isReadOnly {
             outcome = try readBesideWriters(files, hasWriter: hasWriter)
         } else {
+            // Nobody else writes, so what is there stays as it is.
+            let folder = try content(files)
             var reader = LogReader(
                 files, mark: try mark(files), limit: nil, pool: newPool, rebuild: rebuild(files),
                 monitor: monitor)
-            outcome = try reader.read()
+            outcome = try reader.read(folder)
         }
         if case .log(var log) = outcome {
             if let schema { log.catalog = try catalog(log.catalog, under: schema) }
@@ -145,6 +146,14 @@ struct StoreOpener {
             return try StateBuilder.build(
                 log, cache: BlockCache(budget: 16 << 20), largeValues: values, pool: pool,
                 hashSeed: header.hashSeed, sizes: sizes)
+        }
+    }
+
+    private func content(_ files: StoreFiles) throws(StoreError) -> FolderContent {
+        do {
+            return try FolderContent(files, opensNewest: usesCheckpoints, toWrite: true)
+        } catch {
+            throw StoreError(error)
         }
     }
 

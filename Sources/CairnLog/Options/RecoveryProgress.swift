@@ -37,11 +37,12 @@ struct RecoveryMonitor {
         step = options.sizes.recoveryStepBytes
     }
 
-    /// Says that the stage begins.
-    mutating func begin(_ total: UInt64) throws(StoreError) {
-        self.total = total
+    /// Says that the stage begins; how long it will be is asked for only if somebody wants to know.
+    mutating func begin(_ total: () -> UInt64) throws(StoreError) {
         done = 0
-        if tell != nil { try report() }
+        guard tell != nil else { return }
+        self.total = total()
+        try report()
     }
 
     /// Says that so many bytes more are done with.
