@@ -19,9 +19,11 @@ package enum CatalogDocument {
 
     /// The catalog that a schema frame's JSON describes.
     static func decode(_ payload: UnsafeRawBufferPointer) throws -> Catalog {
-        // What is not as this library writes it, or wrong, is looked at by the general decoder.
-        if let catalog = decodePlain(payload) { return catalog }
-        return try decodeAny(payload)
+        try KnownCatalogs.shared.catalog(payload) { payload in
+            // What is not as this library writes it, or wrong, is looked at by the general decoder.
+            if let catalog = decodePlain(payload) { return catalog }
+            return try decodeAny(payload)
+        }
     }
 
     /// The catalog of a document in the form that `encode` gives it, whose parts fit together; nil of any other.
