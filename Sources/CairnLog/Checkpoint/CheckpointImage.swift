@@ -61,9 +61,10 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
     private let isStopped = Atomic(false)
     private let isAskedFor = Atomic(false)
     // Set by whoever makes the image, before anybody else has it.
-    private var parts: [Part] = []
-    private var firstRecords: [Int] = []
-    private var records: [UnsafeMutableRawPointer] = []
+    @exclusivity(unchecked) private var parts: [Part] = []
+    /// By part: the number of its first record, and at the end the number of all.
+    @exclusivity(unchecked) private var firstRecords = [0]
+    @exclusivity(unchecked) private(set) var records = LateRecords()
     private var nextNumbers: [UInt32] = []
     private(set) var bits: [Int] = []
     private(set) var postingBits: [Int] = []
@@ -79,7 +80,7 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         loading = LongLock(Loading())
     }
 
-    deinit { for record in records { record.deallocate() } }
+    deinit { records.deallocate() }
 
     // MARK: Making
 
@@ -94,21 +95,12 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         loading.withLock { $0.isLoaded = Array(repeating: false, count: parts.count) }
     }
 
-    /// Adds a part; gives what stands for each of its pages.
-    func add(_ part: Part, pages count: Int) -> [UInt] {
-        let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: max(1, count) * LatePage.recordBytes, alignment: LatePage.recordBytes)
-        var tagged: [UInt] = []
-        tagged.reserveCapacity(count)
-        for index in 0..<count {
-            tagged.append(
-                LatePage.makeRecord(
-                    memory + index * LatePage.recordBytes, of: self, part: parts.count))
-        }
+    /// Adds a part; gives the numbers of the records of its pages.
+    func add(_ part: Part, pages count: Int) -> Range<Int> {
         parts.append(part)
-        records.append(memory)
-        firstRecords.append(count)
-        return tagged
+        let numbers = records.add(count, of: self)
+        firstRecords.append(numbers.upperBound)
+        return numbers
     }
 
     // MARK: Loading
@@ -145,7 +137,17 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
     /// Lets `loadAll` end early.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
-    override func load(_ index: Int) {
+    override func load(record: Int) {
+        // The last part that begins at the record or before it.
+        var (low, high) = (0, parts.count)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if firstRecords[middle] <= record { low = middle } else { high = middle }
+        }
+        load(low)
+    }
+
+    private func load(_ index: Int) {
         loading.withLock { loading in
             if !loading.isLoaded[index] { load(index, &loading) }
         }
@@ -168,14 +170,15 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
                 note(error)
                 // Tried again in vain: what stands for the part is there already.
                 if !loading.isLoaded[index] {
-                    found = empty(parts[index], firstRecords[index], &pages)
+                    let count = firstRecords[index + 1] - firstRecords[index]
+                    found = empty(parts[index], count, &pages)
                 }
             }
         }
         pool.give(pages.commit().map(\.address))
         // Readers may have the pages that stood for a part before, so those are not given back.
         for (position, page) in (found ?? []).enumerated() {
-            LatePage.set(page, of: records[index] + position * LatePage.recordBytes)
+            records.set(page, of: firstRecords[index] + position)
         }
         loading.isLoaded[index] = true
     }

@@ -76,8 +76,9 @@ extension CheckpointReader {
         for run in contents.leaves {
             let count = Int(run.count)
             if let image {
-                leaves += image.add(
+                let records = image.add(
                     .leaves(place, outline, first: leaves.count, run), pages: count)
+                leaves += records.map { image.records[$0] }
                 continue
             }
             let read = try read(run.unit) { bytes in

@@ -223,9 +223,10 @@ package struct CheckpointReader {
             if let image {
                 _ = try count(tree.cells)
                 for leaves in tree.cells {
-                    let tagged = image.add(
+                    let records = image.add(
                         .directory(tree: index, leaves), pages: Int(leaves.count))
-                    put([leaves], tagged, &state.directories[index].cells, &pages)
+                    put(
+                        [leaves], records, of: image, &state.directories[index].cells, &pages)
                 }
                 continue
             }
@@ -254,9 +255,13 @@ package struct CheckpointReader {
             if let image {
                 let heads = try count(inverse.heads)
                 let links = try count(inverse.links)
-                let tagged = image.add(.inverse(index, inverse), pages: heads + links)
-                put(inverse.heads, tagged.prefix(heads), &state.inverses[index].heads, &pages)
-                put(inverse.links, tagged.dropFirst(heads), &state.inverses[index].links, &pages)
+                let records = image.add(.inverse(index, inverse), pages: heads + links)
+                put(
+                    inverse.heads, records.prefix(heads), of: image, &state.inverses[index].heads,
+                    &pages)
+                put(
+                    inverse.links, records.dropFirst(heads), of: image,
+                    &state.inverses[index].links, &pages)
                 continue
             }
             var listed: UInt64 = 0
@@ -306,7 +311,8 @@ package struct CheckpointReader {
                 guard partition.capacity > 0, partition.capacity & 63 == 0,
                     partition.capacity <= UInt32(HashPartition.maximumCapacity)
                 else { throw Unusable() }
-                header = image.add(part(partition), pages: 1)[0]
+                let records = image.add(part(partition), pages: 1)
+                header = image.records[records.lowerBound]
             } else {
                 header = try read(partition.unit) { bytes in
                     let table = HashPartition.make(
@@ -340,17 +346,18 @@ package struct CheckpointReader {
 
     /// Puts what stands for the leaves of some parts into an array.
     private func put(
-        _ parts: [CheckpointContents.Leaves], _ tagged: some Sequence<UInt>,
+        _ parts: [CheckpointContents.Leaves], _ records: Range<Int>, of image: CheckpointImage,
         _ array: inout RadixArray, _ pages: inout PageTransaction
     ) {
-        var tagged = tagged.makeIterator()
+        var record = records.lowerBound
         for part in parts {
-            for number in part.first..<part.first + part.count {
-                guard let one = tagged.next() else {
-                    preconditionFailure("there is something for each leaf")
-                }
-                array.table.setLeaf(number: number, tagged: one, in: &pages)
+            var number = part.first
+            let end = record + Int(part.count)
+            image.records.forEachRun(record..<end) { first, count in
+                array.table.setLeaves(from: number, count: count, tagged: first, in: &pages)
+                number &+= UInt32(truncatingIfNeeded: count)
             }
+            record = end
         }
     }
 

@@ -1,11 +1,14 @@
 // A page of a state that is read when it is first touched.
 //
-// Where a state would have the address of a page it has that of a record, with the lowest bit set. The record leads to the
-// page, or to who reads it:
+// Where a state would have the address of a page it has that of a record, with the lowest bit set. A record is eight bytes: the
+// address of the page, 0 until its part has been read. Records lie in sheets of 4,096 bytes at addresses that are multiples of
+// that, and a sheet says at its beginning who reads them:
 //
-//   0    the address of the page; 0 until its part has been read
-//   8    who reads it
-//   16   the number of its part
+//   0    who reads the pages
+//   8    the number of the first record of the sheet
+//   16   the records
+//
+// A large store has a record for every 512 objects, so opening makes many of them, most of which nobody follows.
 //
 // Invariants: a record's page is set once, or again if the part could not be read the first time.
 // Threads: any; records are read through an atomic.
@@ -14,7 +17,6 @@ import Synchronization
 
 /// What stands in a state for a page that is read late.
 enum LatePage {
-    static let recordBytes = 32
     private static let tag: UInt = 1
 
     /// Whether an address in a state stands for such a page.
@@ -39,33 +41,18 @@ enum LatePage {
     }
 
     @inline(never) private static func loadPage(_ tagged: UInt) -> Page {
-        let cell = cell(tagged)
-        let record = UnsafeRawPointer(cell)
-        let owner = record.load(fromByteOffset: 8, as: UInt.self)
-        guard let pointer = UnsafeRawPointer(bitPattern: owner) else {
-            preconditionFailure("a record has an owner")
-        }
-        Unmanaged<LatePages>.fromOpaque(pointer).takeUnretainedValue()
-            .load(Int(record.load(fromByteOffset: 16, as: UInt32.self)))
-        return Page(address: cell.pointee.load(ordering: .acquiring))
+        let start = tagged & ~UInt(LateRecords.sheetBytes - 1)
+        guard let sheet = UnsafeRawPointer(bitPattern: start),
+            let owner = UnsafeRawPointer(bitPattern: sheet.load(as: UInt.self))
+        else { preconditionFailure("a record lies in a sheet that has an owner") }
+        let offset = Int(tagged & ~tag &- start) &- LateRecords.firstOffset
+        Unmanaged<LatePages>.fromOpaque(owner).takeUnretainedValue()
+            .load(record: sheet.load(fromByteOffset: 8, as: Int.self) &+ offset / 8)
+        return Page(address: cell(tagged).pointee.load(ordering: .acquiring))
     }
 
-    // MARK: Records
-
-    /// Makes a record; gives the address that stands for its page.
-    static func makeRecord(
-        _ memory: UnsafeMutableRawPointer, of owner: LatePages, part: Int
-    ) -> UInt {
-        memory.bindMemory(to: Atomic<UInt>.self, capacity: 1).initialize(to: Atomic(0))
-        let address = UInt(bitPattern: Unmanaged.passUnretained(owner).toOpaque())
-        memory.storeBytes(of: address, toByteOffset: 8, as: UInt.self)
-        memory.storeBytes(of: UInt32(part), toByteOffset: 16, as: UInt32.self)
-        return UInt(bitPattern: memory) | tag
-    }
-
-    /// Says which page a record leads to.
-    static func set(_ page: Page, of record: UnsafeMutableRawPointer) {
-        record.assumingMemoryBound(to: Atomic<UInt>.self)
-            .pointee.store(page.address, ordering: .releasing)
+    /// The tagged address of a record.
+    @inline(__always) static func tagged(_ record: UnsafeMutableRawPointer) -> UInt {
+        UInt(bitPattern: record) | tag
     }
 }

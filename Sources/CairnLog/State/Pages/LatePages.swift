@@ -24,8 +24,8 @@ class LatePages: @unchecked Sendable {
 
     private let failures = Mutex(Failures())
 
-    /// Reads a part, and sets the pages of its records.
-    func load(_ part: Int) { preconditionFailure("who reads pages late says how") }
+    /// Reads the part that a record is of, and sets the pages of all records of it.
+    func load(record: Int) { preconditionFailure("who reads pages late says how") }
 
     /// Tries again to load what could not be read, as a disk may come to its senses.
     func retry() { preconditionFailure("who reads pages late says how") }

@@ -133,30 +133,44 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         return page
     }
 
-    /// Puts what stands for a leaf where nothing was written yet.
-    mutating func setLeaf(number: UInt32, tagged: UInt, in pages: inout PageTransaction) {
-        let index = Int(number) &<< Self.leafBits
+    /// Puts what stands for leaves where nothing was written yet.
+    ///
+    /// - Parameter first: what stands for the first one; the others follow eight apart.
+    mutating func setLeaves(
+        from number: UInt32, count: Int, tagged first: UInt, in pages: inout PageTransaction
+    ) {
         if root.isNone {
             // Never the root itself: what is followed lies in a page.
             root = pages.allocateZeroed(.large)
             rootShift = Self.leafBits
         }
         precondition(rootShift > 0, "leaves of an image are put into a table of their own")
-        grow(toCover: index, in: &pages)
-        var page = root
-        var shift = rootShift
-        while shift > Self.leafBits {
-            let at = page.data + ((index &>> shift) & 511) &* 8
-            var child = Page(address: at.load(as: UInt.self))
-            if child.isNone {
-                child = pages.allocateZeroed(.large)
-                at.storeBytes(of: child.address, as: UInt.self)
+        var done = 0
+        while done < count {
+            let index = (Int(number) &+ done) &<< Self.leafBits
+            grow(toCover: index, in: &pages)
+            var page = root
+            var shift = rootShift
+            while shift > Self.leafBits {
+                let at = page.data + ((index &>> shift) & 511) &* 8
+                var child = Page(address: at.load(as: UInt.self))
+                if child.isNone {
+                    child = pages.allocateZeroed(.large)
+                    at.storeBytes(of: child.address, as: UInt.self)
+                }
+                page = child
+                shift &-= Self.innerBits
             }
-            page = child
-            shift &-= Self.innerBits
+            let slot = (index &>> Self.leafBits) & 511
+            let run = min(count &- done, 512 &- slot)
+            let at = page.data + slot &* 8
+            for place in 0..<run {
+                at.storeBytes(
+                    of: first &+ UInt(bitPattern: done &+ place) &* 8, toByteOffset: place &* 8,
+                    as: UInt.self)
+            }
+            done &+= run
         }
-        page.data.storeBytes(
-            of: tagged, toByteOffset: ((index &>> Self.leafBits) & 511) &* 8, as: UInt.self)
     }
 
     private mutating func grow(toCover index: Int, in pages: inout PageTransaction) {

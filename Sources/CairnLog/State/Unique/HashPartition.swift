@@ -89,15 +89,31 @@ struct HashPartition {
         // `next` are full: whoever is at home there belongs behind them.
         var run = 0
         var next = 0
+        var page = 0
+        var words = partition.words(0)
         for index in 0..<count {
             let value = entries.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self)
             let half = UInt32(truncatingIfNeeded: value)
             guard value >> 32 != 0, bits == 0 || half >> UInt32(32 - bits) == number else {
                 return nil
             }
-            let home = partition.home(half, bits: bits)
+            let home = Self.home(half, bits: bits, capacity: capacity)
             let isInRun = home >= run && home <= next
             var start = isInRun ? next : home
+            if start < capacity {
+                if start &>> 6 != page {
+                    page = start &>> 6
+                    words = partition.words(page)
+                }
+                let at = words + (start & 63) &* 8
+                if at.load(as: UInt64.self) == 0 {
+                    at.storeBytes(of: value, as: UInt64.self)
+                    if !isInRun { run = home }
+                    next = start &+ 1
+                    continue
+                }
+            }
+            // What goes on at the beginning comes first, and is put where the last ones would be.
             if start == capacity { (start, run) = (0, 0) }
             let slot = partition.emptySlot(from: start)
             partition.put(value, into: slot)
@@ -156,6 +172,11 @@ struct HashPartition {
 
     /// Where an entry belongs.
     @inline(__always) func home(_ half: UInt32, bits: Int) -> Int {
+        Self.home(half, bits: bits, capacity: capacity)
+    }
+
+    @inline(__always)
+    private static func home(_ half: UInt32, bits: Int, capacity: Int) -> Int {
         let rest = half &<< UInt32(truncatingIfNeeded: bits)
         return Int(truncatingIfNeeded: (UInt64(rest) &* UInt64(capacity)) &>> 32)
     }
