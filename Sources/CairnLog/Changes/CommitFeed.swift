@@ -20,18 +20,23 @@ struct CommitOrigin: Sendable {
 /// Who is told of the commits of an engine.
 final class CommitFeed: Sendable {
     private let board: ChangeBoard
-    private let reader = Mutex<WeakReader?>(nil)
-
-    private struct WeakReader: Sendable {
-        weak let reader: StoreReader?
-    }
+    /// Until the store is closed, as the reader leads to who publishes. Not weakly: every request counts references to it, which
+    /// would be dearer then.
+    private let reader = Mutex<StoreReader?>(nil)
 
     init(_ registry: StateRegistry<EngineState>) {
-        board = ChangeBoard { [weak registry] in registry?.watch($0) }
+        board = ChangeBoard { registry.watch($0) }
     }
 
     /// Says whose commits they are.
-    func begin(_ reader: StoreReader) { self.reader.withLock { $0 = WeakReader(reader: reader) } }
+    func begin(_ reader: StoreReader) { self.reader.withLock { $0 = reader } }
+
+    /// Says that there will be no more.
+    func end() {
+        // What may end with it must not end under the lock.
+        let reader = reader.withLock { $0.take() }
+        withExtendedLifetime(reader) {}
+    }
 
     /// Has a closure told of every commit from now on.
     func observe(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation {
@@ -40,7 +45,7 @@ final class CommitFeed: Sendable {
 
     /// Notes what was published.
     func post(_ transition: StateTransition<EngineState>, _ origin: CommitOrigin) {
-        guard !origin.isSilent, let reader = reader.withLock({ $0?.reader }) else { return }
+        guard !origin.isSilent, let reader = reader.withLock({ $0 }) else { return }
         board.post(
             ChangeSet(
                 identity: reader.identity,

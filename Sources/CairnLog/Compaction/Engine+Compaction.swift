@@ -43,20 +43,20 @@ extension Engine {
             compaction.isScheduled = true
             return (true, false)
         }
-        if isDue { housekeeper.schedule(after: 0) { [weak self] in self?.compactInBackground() } }
+        if isDue { housekeeper.schedule(after: 0) { [link] in link.engine?.compactInBackground() } }
         if waits { scheduleLook() }
     }
 
     /// Lets it be looked after a while whether somebody writes.
     private func scheduleLook() {
         guard sizes.idleSeconds < .infinity else { return }
-        housekeeper.schedule(after: sizes.idleSeconds) { [weak self] in
-            guard let self else { return }
-            let written = self.volume(at: self.queue.progress.written)
-            switch self.compaction.progress.withLock({ $0.endPause(logEnd: written) }) {
+        housekeeper.schedule(after: sizes.idleSeconds) { [link] in
+            guard let engine = link.engine else { return }
+            let written = engine.volume(at: engine.queue.progress.written)
+            switch engine.compaction.progress.withLock({ $0.endPause(logEnd: written) }) {
             case .isDropped: return
-            case .waitsOn: self.scheduleLook()
-            case .begins: self.compactInBackground()
+            case .waitsOn: engine.scheduleLook()
+            case .begins: engine.compactInBackground()
             }
         }
     }
@@ -72,8 +72,8 @@ extension Engine {
                 // Between two runs: their files go as they come, not all at the end.
                 if done.bytes == 0 { releaseRetired() }
                 let seconds = Double(done.bytes) / sizes.compactionRate
-                return housekeeper.schedule(after: seconds) { [weak self] in
-                    self?.compactInBackground()
+                return housekeeper.schedule(after: seconds) { [link] in
+                    link.engine?.compactInBackground()
                 }
             }
             if done != nil {

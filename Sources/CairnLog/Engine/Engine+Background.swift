@@ -50,11 +50,11 @@ extension Engine {
     /// Sees to it that what was just committed is durable in time.
     func scheduleSync() {
         guard !isSyncScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        scheduler.schedule(after: sizes.groupSeconds) { [weak self] in
-            guard let self else { return }
-            self.isSyncScheduled.store(false, ordering: .releasing)
+        scheduler.schedule(after: sizes.groupSeconds) { [link] in
+            guard let engine = link.engine else { return }
+            engine.isSyncScheduled.store(false, ordering: .releasing)
             // Whoever commits next is told.
-            try? self.synchronize()
+            try? engine.synchronize()
         }
     }
 
@@ -67,7 +67,7 @@ extension Engine {
             turn.end.offset + turn.fillBytes / 2 > turn.filledEnd
         else { return }
         turn.isFilling = true
-        scheduler.schedule(after: 0) { [weak self] in self?.fill() }
+        scheduler.schedule(after: 0) { [link] in link.engine?.fill() }
     }
 
     private func fill() {

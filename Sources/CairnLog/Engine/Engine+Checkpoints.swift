@@ -19,7 +19,7 @@ extension Engine {
     /// on to another segment.
     func scheduleLoading() {
         guard let image, image.isToBeLoaded() else { return }
-        housekeeper.schedule(after: 1) { [weak self] in self?.image?.loadAll() }
+        housekeeper.schedule(after: 1) { [link] in link.engine?.image?.loadAll() }
     }
 
     /// Lets a checkpoint be taken if enough was written since the last one.
@@ -33,11 +33,11 @@ extension Engine {
             return true
         }
         guard isDue else { return }
-        housekeeper.schedule(after: 0) { [weak self] in
-            guard let self else { return }
+        housekeeper.schedule(after: 0) { [link] in
+            guard let engine = link.engine else { return }
             // Without one, opening takes longer: that is all.
-            try? self.takeCheckpoint()
-            self.checkpoint.withLock { $0.isScheduled = false }
+            try? engine.takeCheckpoint()
+            engine.checkpoint.withLock { $0.isScheduled = false }
         }
     }
 

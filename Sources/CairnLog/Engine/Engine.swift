@@ -112,6 +112,8 @@ package final class Engine: Sendable {
     private let turn: LongLock<Turn>
     /// What is done beside the commits.
     let upkeeps: [any EngineUpkeep]
+    /// The engine, for what is done later.
+    let link = EngineLink()
 
     init(_ opened: OpenedLog, options: LogStoreOptions, upkeeps: [any EngineUpkeep])
         throws(StoreError)
@@ -181,9 +183,10 @@ package final class Engine: Sendable {
                 nextNumbers: nextNumbers))
         changes.begin(reader)
         if state.redirects != nil { tools.mayRedirect.store(true, ordering: .relaxed) }
-        registry.onRelease { [weak self] in
-            guard let self else { return }
-            for upkeep in self.upkeeps { upkeep.noteRelease(self) }
+        link.begin(self)
+        registry.onRelease { [link] in
+            guard let engine = link.engine else { return }
+            for upkeep in engine.upkeeps { upkeep.noteRelease(engine) }
         }
         for upkeep in upkeeps { upkeep.begin(self) }
     }
@@ -511,6 +514,8 @@ package final class Engine: Sendable {
             defer {
                 turn.isClosed = true
                 isClosed.store(true, ordering: .releasing)
+                link.end()
+                changes.end()
                 isReleased.withLock { $0 = true }
                 tools.staging.isOver.withLock { $0 = true }
                 files.release()

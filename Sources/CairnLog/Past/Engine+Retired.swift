@@ -23,10 +23,10 @@ extension Engine {
     func scheduleSweep() {
         guard tools.retired.beginWaitingForSweep() else { return }
         // States come and go: once a second is enough.
-        housekeeper.schedule(after: 1) { [weak self] in
-            guard let self else { return }
-            self.tools.retired.endWaitingForSweep()
-            self.sweepRetired()
+        housekeeper.schedule(after: 1) { [link] in
+            guard let engine = link.engine else { return }
+            engine.tools.retired.endWaitingForSweep()
+            engine.sweepRetired()
         }
     }
 

@@ -10,7 +10,8 @@ import Synchronization
 /// Gives the space back of values that nobody will save.
 final class StagingUpkeep: EngineUpkeep {
     func begin(_ engine: Engine) {
-        engine.tools.staging.onRelease { [weak engine] in engine?.scheduleStagingTrim() }
+        let link = engine.link
+        engine.tools.staging.onRelease { link.engine?.scheduleStagingTrim() }
     }
 
     func willEndLog(_ engine: Engine, _ turn: Engine.Turn) { engine.dropStaged(turn) }
@@ -56,13 +57,13 @@ extension Engine {
 
     /// Lets space be given back that nobody will use.
     func scheduleStagingTrim() {
-        housekeeper.schedule(after: 0) { [weak self] in
-            guard let self else { return }
-            try? self.withTurn { turn throws(StoreError) in
-                self.repair(&turn)
+        housekeeper.schedule(after: 0) { [link] in
+            guard let engine = link.engine else { return }
+            try? engine.withTurn { turn throws(StoreError) in
+                engine.repair(&turn)
                 // Where a sync failed, more may be adopted on the disk than is known here.
-                try self.checkWritable(turn)
-                self.tools.staging.trim()
+                try engine.checkWritable(turn)
+                engine.tools.staging.trim()
             }
         }
     }
