@@ -14,9 +14,10 @@ struct HitStreamer {
     let reader: StoreReader
     let pinned: PinnedState<EngineState>
 
-    /// Rows of one block that follow each other.
+    /// Rows of one block that follow each other. Whoever has it has the block: runs are gone through several times, and counting
+    /// references to the blocks each time would cost as much as small rows do.
     private struct Run {
-        let block: CachedBlock
+        let block: Unmanaged<CachedBlock>
         let entity: Int
         /// The first of them, among the hits.
         let first: Int
@@ -26,20 +27,37 @@ struct HitStreamer {
         let alone: UnsafeBufferPointer<CellReader>
     }
 
+    /// What rows are made in, as long as they are of one entity.
+    private struct Room: ~Copyable {
+        let rows: StreamedRows
+        var builder: RowCellsBuilder
+
+        init(entity: Int, columns: Int) {
+            rows = StreamedRows(entity: entity, columns: columns)
+            builder = RowCellsBuilder(columns: columns)
+        }
+    }
+
     /// So many rows are read together.
     private static let window = 64
 
     func run(_ hits: [RowHit], _ body: (StreamedRows) -> Void) throws(StoreError) {
+        guard let first = hits.first else { return }
         let catalog = pinned.state.catalog
-        let room = RowRoom(entities: catalog.entities.count)
+        var room = Room(
+            entity: first.entity, columns: catalog.entities[first.entity].columns.count)
         let slots = UnsafeMutablePointer<UInt16>.allocate(capacity: Self.window)
         defer { slots.deallocate() }
         var runs: [Run] = []
         runs.reserveCapacity(min(hits.count, Self.window))
+        var blocks: [CachedBlock] = []
+        blocks.reserveCapacity(min(hits.count, Self.window))
+        defer { withExtendedLifetime(blocks) {} }
         for start in stride(from: 0, to: hits.count, by: Self.window) {
             runs.removeAll(keepingCapacity: true)
+            blocks.removeAll(keepingCapacity: true)
             let end = min(start + Self.window, hits.count)
-            try find(hits, start..<end, slots, &runs, catalog)
+            try find(hits, start..<end, slots, &runs, &blocks, catalog)
             for run in runs {
                 run.cells?.prefetch(run.slots)
                 for cell in run.alone {
@@ -61,16 +79,21 @@ struct HitStreamer {
                 }
             }
             for run in runs {
-                let columns = catalog.entities[run.entity].columns.count
-                let rows = room.take(entity: run.entity, columns: columns)
-                defer { room.give(rows) }
+                let columns = catalog.entities[run.entity].columns
+                if room.rows.entity != run.entity {
+                    room = Room(entity: run.entity, columns: columns.count)
+                }
+                let block = run.block.takeUnretainedValue()
                 if run.cells != nil {
                     try RowStreamer.stream(
-                        run.block, run.slots, rows, catalog, prefetches: false, body)
+                        block, run.slots, room.rows, catalog, prefetches: false, body)
                     continue
                 }
                 for hit in hits[run.first..<run.first + run.slots.count] {
-                    try reader.stream(hit, run.block, rows, catalog, body)
+                    let cells = try RowReader.cells(
+                        columns, catalog, block, hit.cell.slot, &room.builder)
+                    room.rows.take(UInt64(hit.number), hit.cell.version, cells)
+                    body(room.rows)
                 }
             }
         }
@@ -83,7 +106,7 @@ struct HitStreamer {
     /// The blocks of some rows, and their slots.
     private func find(
         _ hits: [RowHit], _ range: Range<Int>, _ slots: UnsafeMutablePointer<UInt16>,
-        _ runs: inout [Run], _ catalog: Catalog
+        _ runs: inout [Run], _ blocks: inout [CachedBlock], _ catalog: Catalog
     ) throws(StoreError) {
         var first = range.lowerBound
         while first < range.upperBound {
@@ -94,11 +117,12 @@ struct HitStreamer {
                 next += 1
             }
             let block = try reader.block(pinned.state.blocks.entry(handle), in: pinned)
+            blocks.append(block)
             let isAlone = block.readsAlone(next - first)
             let columns = catalog.entities[entity].columns
             runs.append(
                 Run(
-                    block: block, entity: entity, first: first,
+                    block: .passUnretained(block), entity: entity, first: first,
                     slots: UnsafeBufferPointer(
                         start: slots + (first - range.lowerBound), count: next - first),
                     cells: isAlone ? nil : try RowStreamer.cells(block, entity, catalog),
