@@ -242,6 +242,7 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         var row = blocks.row(ofTree: tree)
         var unpacked: [Page] = []
         unpacked.reserveCapacity(Int(leaves.count))
+        pages.expect(Int(leaves.count), .large)
         var bits: UInt64 = 0
         for index in 0..<Int(leaves.count) {
             let differences = UnsafeRawBufferPointer(

@@ -3,10 +3,16 @@
 // Pages are cut from slabs of 1 MiB, in four sizes, as they are needed. Sixteen bytes before a page's data say the commit that
 // allocated it (its birth) and its size, so that the data themselves stay a power of two.
 //
-// Invariants: a page is either free here, or owned by one commit or state; birth is set when it is handed out.
+// Invariants: a page is either free here, or owned by one commit or state; birth and size are set when a commit begins to use it.
 // Threads: any; one lock. A commit takes pages in handfuls.
 
 import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// A page of raw memory, or none.
 struct Page: Equatable, Sendable {
@@ -90,20 +96,27 @@ package final class PagePool: Sendable {
     /// Bytes of the pages that somebody has.
     var bytesInUse: Int { contents.withLock { $0.bytesInUse } }
 
-    /// Adds `count` pages of a size to the end of `pages`.
-    func take(_ size: PageSize, _ count: Int, into pages: inout [UInt]) {
+    /// Adds `count` pages of a size to the end of `pages`. They are not touched.
+    ///
+    /// - Parameter asksForMemory: whether the memory of fresh ones is asked for, as all of them will be used.
+    func take(
+        _ size: PageSize, _ count: Int, into pages: inout [UInt], asksForMemory: Bool = false
+    ) {
         contents.withLock { contents in
             let index = Int(size.rawValue)
             let used = min(count, contents.shelves[index].free.count)
             pages.append(contentsOf: contents.shelves[index].free.suffix(used))
             contents.shelves[index].free.removeLast(used)
+            if asksForMemory, used < count {
+                let bytes = (count - used) * (size.bytes + Page.headerSize)
+                let room = contents.shelves[index].freshCount * (size.bytes + Page.headerSize)
+                Self.askForMemory(contents.shelves[index].fresh, min(bytes, room))
+            }
             for _ in used..<count {
                 if contents.shelves[index].freshCount == 0 { Self.addSlab(size, &contents) }
-                let page = Page(address: contents.shelves[index].fresh)
-                page.size = size
+                pages.append(contents.shelves[index].fresh)
                 contents.shelves[index].fresh += UInt(size.bytes + Page.headerSize)
                 contents.shelves[index].freshCount -= 1
-                pages.append(page.address)
             }
             contents.bytesInUse += count * size.bytes
         }
@@ -131,14 +144,31 @@ package final class PagePool: Sendable {
         }
     }
 
-    /// The same of pages that form chains through their first eight bytes, each of one size.
-    func give(chains small: Page, _ medium: Page, _ large: Page, _ node: Page) {
+    /// The same of pages that form chains through their first eight bytes, each of one size, and of those of a list that were
+    /// never used.
+    func give(
+        chains small: Page, _ medium: Page, _ large: Page, _ node: Page,
+        and untouched: UntouchedPages, of list: [UInt]
+    ) {
         contents.withLock { contents in
+            Self.add(list, untouched[.small], .small, &contents)
+            Self.add(list, untouched[.medium], .medium, &contents)
+            Self.add(list, untouched[.large], .large, &contents)
+            Self.add(list, untouched[.node], .node, &contents)
             Self.add(chain: small, .small, &contents)
             Self.add(chain: medium, .medium, &contents)
             Self.add(chain: large, .large, &contents)
             Self.add(chain: node, .node, &contents)
         }
+    }
+
+    /// Takes a part of a list back.
+    @inline(__always)
+    private static func add(
+        _ list: [UInt], _ range: Range<Int>, _ size: PageSize, _ contents: inout Contents
+    ) {
+        for index in range { contents.shelves[Int(size.rawValue)].free.append(list[index]) }
+        contents.bytesInUse -= range.count * size.bytes
     }
 
     private static func add(chain first: Page, _ size: PageSize, _ contents: inout Contents) {
@@ -150,6 +180,19 @@ package final class PagePool: Sendable {
             contents.bytesInUse -= size.bytes
             page = next
         }
+    }
+
+    /// A hint: nothing depends on it.
+    private static func askForMemory(_ start: UInt, _ bytes: Int) {
+        #if canImport(Glibc) || canImport(Musl)
+            let page: UInt = 4096
+            // What lies around the first byte was touched with the page before.
+            let first = (start + page - 1) & ~(page - 1)
+            let end = (start + UInt(bytes)) & ~(page - 1)
+            guard end > first + page else { return }
+            // MADV_POPULATE_WRITE, which Linux knows since 5.14.
+            _ = madvise(UnsafeMutableRawPointer(bitPattern: first), Int(end - first), 23)
+        #endif
     }
 
     private static func addSlab(_ size: PageSize, _ contents: inout Contents) {

@@ -1,6 +1,7 @@
 // The pages that one commit allocates and replaces.
 //
-// Pages that are taken but not in use form a chain through their first eight bytes, one for each size.
+// Pages that were in use form a chain through their first eight bytes, one for each size. Of those that are taken and were never
+// handed out nothing is touched: of a handful the rest goes back as it came, and fresh memory stays fresh.
 //
 // Invariant ST1: a page is changed in place only by the commit that allocated it. So failure at any point
 // means giving back what was taken; there is no undo.
@@ -13,7 +14,9 @@ package struct PageTransaction: ~Copyable {
     private let pool: PagePool
     /// Everything taken from the pool, whether in use or not.
     private var taken: [UInt] = []
-    /// The first page of each chain of taken pages that are not in use.
+    /// Which of them were never handed out.
+    private var untouched = UntouchedPages()
+    /// The first page of each chain of pages that were handed out and are not in use.
     private var idleSmall = Page.none
     private var idleMedium = Page.none
     private var idleLarge = Page.none
@@ -60,12 +63,23 @@ package struct PageTransaction: ~Copyable {
     mutating func allocate(_ size: PageSize) -> Page {
         var page = idle(size)
         if page.isNone {
-            takeHandful(size)
-            page = idle(size)
+            if untouched[size].isEmpty { takeHandful(size) }
+            page = Page(address: taken[untouched.removeFirst(size)])
+            page.size = size
+        } else {
+            setIdle(size, Page(address: page.data.load(as: UInt.self)))
         }
-        setIdle(size, Page(address: page.data.load(as: UInt.self)))
         page.birth = epoch
         return page
+    }
+
+    /// Says that so many pages of a size will be used, before any of that size is. The memory of those that are fresh is asked
+    /// for at once, where each would be asked for by itself when it is first touched.
+    mutating func expect(_ count: Int, _ size: PageSize) {
+        guard untouched[size].isEmpty else { return }
+        let start = taken.count
+        pool.take(size, count, into: &taken, asksForMemory: true)
+        untouched[size] = start..<taken.count
     }
 
     /// A page of this commit full of zeros.
@@ -88,7 +102,8 @@ package struct PageTransaction: ~Copyable {
     consuming func seal() -> SealedPages {
         isFinished = true
         return SealedPages(
-            taken: taken, idleSmall: idleSmall, idleMedium: idleMedium, idleLarge: idleLarge,
+            taken: taken, untouched: untouched, idleSmall: idleSmall, idleMedium: idleMedium,
+            idleLarge: idleLarge,
             idleNode: idleNode, replaced: replaced)
     }
 
@@ -102,7 +117,10 @@ package struct PageTransaction: ~Copyable {
 
     /// The commit failed: everything it took goes back, and nothing else is touched.
     consuming func abandon() {
-        if !taken.isEmpty { pool.give(taken) }
+        if !taken.isEmpty {
+            untouched.sayTheirSizes(taken)
+            pool.give(taken)
+        }
         isFinished = true
     }
 
@@ -127,9 +145,7 @@ package struct PageTransaction: ~Copyable {
             handfuls.node = min(handful * 2, 256)
         }
         pool.take(size, handful, into: &taken)
-        for index in stride(from: taken.count - 1, through: start, by: -1) {
-            putIdle(Page(address: taken[index]))
-        }
+        untouched[size] = start..<taken.count
     }
 
     @inline(__always)
@@ -160,6 +176,51 @@ package struct PageTransaction: ~Copyable {
     }
 }
 
+/// Which pages of a list were never handed out: a part of it for each size.
+struct UntouchedPages {
+    private var small = 0..<0
+    private var medium = 0..<0
+    private var large = 0..<0
+    private var node = 0..<0
+
+    @inline(__always)
+    subscript(_ size: PageSize) -> Range<Int> {
+        get {
+            switch size {
+            case .small: small
+            case .medium: medium
+            case .large: large
+            case .node: node
+            }
+        }
+        set {
+            switch size {
+            case .small: small = newValue
+            case .medium: medium = newValue
+            case .large: large = newValue
+            case .node: node = newValue
+            }
+        }
+    }
+
+    var isEmpty: Bool { small.isEmpty && medium.isEmpty && large.isEmpty && node.isEmpty }
+
+    /// The place of the first one, which is handed out.
+    @inline(__always)
+    mutating func removeFirst(_ size: PageSize) -> Int {
+        let range = self[size]
+        self[size] = range.lowerBound &+ 1..<range.upperBound
+        return range.lowerBound
+    }
+
+    /// Writes into the pages what size they have.
+    func sayTheirSizes(_ list: [UInt]) {
+        for size in PageSize.allCases {
+            for index in self[size] { Page(address: list[index]).size = size }
+        }
+    }
+}
+
 /// The memory of the lists of pages, from one commit to the next.
 struct PageLists: ~Copyable {
     private var taken: [UInt]
@@ -181,7 +242,9 @@ struct PageLists: ~Copyable {
 struct SealedPages: ~Copyable, Sendable {
     /// Everything that was taken from the pool.
     fileprivate let taken: [UInt]
-    /// The first page of each chain of what is not in use.
+    /// Which of them were never handed out.
+    fileprivate let untouched: UntouchedPages
+    /// The first page of each chain of what else is not in use.
     fileprivate let idleSmall: Page
     fileprivate let idleMedium: Page
     fileprivate let idleLarge: Page
@@ -191,13 +254,20 @@ struct SealedPages: ~Copyable, Sendable {
 
     /// The commit is published: what it did not use goes back.
     func giveUnused(to pool: PagePool) {
-        if idleSmall.isNone, idleMedium.isNone, idleLarge.isNone, idleNode.isNone { return }
-        pool.give(chains: idleSmall, idleMedium, idleLarge, idleNode)
+        if untouched.isEmpty, idleSmall.isNone, idleMedium.isNone, idleLarge.isNone,
+            idleNode.isNone
+        {
+            return
+        }
+        pool.give(
+            chains: idleSmall, idleMedium, idleLarge, idleNode, and: untouched, of: taken)
     }
 
     /// The commit failed: everything it took goes back, and nothing else is touched.
     func giveAll(to pool: PagePool) {
-        if !taken.isEmpty { pool.give(taken) }
+        if taken.isEmpty { return }
+        untouched.sayTheirSizes(taken)
+        pool.give(taken)
     }
 
     /// The commit is published: its lists are for the next one, unless it was one of thousands of pages.
