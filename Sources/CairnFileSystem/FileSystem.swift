@@ -44,9 +44,21 @@ package protocol FileSystem: Sendable {
     /// How many bytes the disk that a folder is on has free for users without privileges; nil where that is not known. Their
     /// shares of the disk are not looked at.
     func availableBytes(in path: FilePath) -> UInt64?
+
+    /// Who has something of a file locked, as far as the system tells whoever asks.
+    func users(of file: any File) -> [FileUser]
+
+    /// Has a closure called soon after a file was written to, in a thread of the system's own, until the watch is stopped or
+    /// goes; nil where the system tells of no writes.
+    func watch(_ path: FilePath, _ body: @escaping @Sendable () -> Void) -> (any FileWatch)?
 }
 
 extension FileSystem {
+    package func users(of file: any File) -> [FileUser] { [] }
+
+    package func watch(_ path: FilePath, _ body: @escaping @Sendable () -> Void)
+        -> (any FileWatch)?
+    { nil }
     package func availableBytes(in path: FilePath) -> UInt64? { nil }
 }
 
@@ -87,6 +99,9 @@ package protocol File: AnyObject, Sendable {
 
     /// Drops the lock of one byte, if this open file has it.
     func unlock(byte: UInt64) throws(FileSystemError)
+
+    /// Whether another open file has the byte locked, in whatever way.
+    func isLocked(byte: UInt64) throws(FileSystemError) -> Bool
 
     /// The process that has the byte locked through another open file: nil for nobody, and where the
     /// system does not tell.

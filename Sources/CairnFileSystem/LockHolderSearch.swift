@@ -26,34 +26,76 @@
         static func process(
             locking byte: Int64, of file: FileIdentity, except own: CInt
         ) -> Int32? {
+            users(of: file, except: own) { $0.hasLocked(byte) }.first?.process
+        }
+
+        /// Those who have something of a file locked, and whom the closure takes; only the first of them if `own` is given.
+        static func users(
+            of file: FileIdentity, except own: CInt? = nil, where isWanted: (FileUser) -> Bool
+        ) -> [FileUser] {
             let disk = POSIXFileSystem()
             let here = getpid()
             // Oneself last: reading another process costs little, and others are who is asked for.
             let processes = ((try? disk.list("/proc")) ?? []).compactMap { Int32($0) }
+            var found: [FileUser] = []
             for process in processes.filter({ $0 != here }) + [here] {
                 let folder = FilePath("/proc/\(process)")
                 let descriptors = (try? disk.list(folder.appending("fdinfo"))) ?? []
-                for descriptor in descriptors where process != here || Int32(descriptor) != own {
+                for descriptor in descriptors where process != here || CInt(descriptor) != own {
                     let description = text(folder.appending("fdinfo").appending(descriptor))
-                    guard description.split(separator: "\n").contains(where: { covers($0, byte) })
-                    else { continue }
+                        .split(separator: "\n")
+                    let user = FileUser(
+                        process: process, program: program(of: folder), started: start(of: folder),
+                        mayWrite: description.contains(where: isOpenToWrite),
+                        locked: description.compactMap(range))
+                    guard !user.locked.isEmpty, isWanted(user) else { continue }
                     let target = folder.appending("fd").appending(descriptor)
-                    if (try? disk.identity(of: target)) == file { return process }
+                    guard (try? disk.identity(of: target)) == file else { continue }
+                    found.append(user)
+                    if own != nil { return found }
                 }
             }
-            return nil
+            return found
         }
 
-        /// Whether a line tells of an open file's lock on the byte. Its last two fields are the first
-        /// byte and the last one or EOF.
+        /// Whether a line tells of an open file's lock on the byte.
         static func covers(_ line: Substring, _ byte: Int64) -> Bool {
+            range(line)?.contains(byte) ?? false
+        }
+
+        /// The bytes that a line says an open file has locked. Its last two fields are the first byte and the last one or EOF.
+        private static func range(_ line: Substring) -> ClosedRange<Int64>? {
             let fields = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
             guard fields.first == "lock:", fields.count >= 4, fields.contains("OFDLCK"),
                 let first = Int64(fields[fields.count - 2])
-            else { return false }
+            else { return nil }
             let end = fields[fields.count - 1]
             let last = end == "EOF" ? Int64.max : Int64(end) ?? -1
-            return first <= byte && byte <= last
+            return first <= last ? first...last : nil
+        }
+
+        /// Whether a line says that a file is open to be written: how it was opened, in octal.
+        private static func isOpenToWrite(_ line: Substring) -> Bool {
+            guard line.hasPrefix("flags:"),
+                let flags = Int32(line.dropFirst(6).filter { $0 != " " && $0 != "\t" }, radix: 8)
+            else { return false }
+            return flags & O_ACCMODE != O_RDONLY
+        }
+
+        private static func program(of folder: FilePath) -> String {
+            let name = text(folder.appending("comm"))
+            return String(name.prefix { $0 != "\n" })
+        }
+
+        /// When a process was started: ticks since the machine was, behind the name, which may have any characters.
+        private static func start(of folder: FilePath) -> Double? {
+            let fields =
+                text(folder.appending("stat")).split(separator: ")").last?
+                .split(separator: " ") ?? []
+            let boot = text("/proc/stat").split(separator: "\n")
+                .first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst(6)) }
+            guard let boot, fields.count > 19, let ticks = Double(fields[19]) else { return nil }
+            return boot + ticks / Double(sysconf(CInt(_SC_CLK_TCK)))
         }
 
         /// The first 16 KiB of a file of /proc, whose size is told as 0; empty where it cannot be read.

@@ -98,6 +98,11 @@ package final class MemoryFile: File {
         content.withLocks { $0.unlock(byte, by: number) }
     }
 
+    package func isLocked(byte: UInt64) throws(FileSystemError) -> Bool {
+        try checkLock(.lockHolder, byte)
+        return content.withLocks { $0.isHeld(byte, byOtherThan: number) }
+    }
+
     package func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32? {
         try checkLock(.lockHolder, byte)
         // A disk in memory has no other process than this one.

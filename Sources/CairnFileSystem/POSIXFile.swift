@@ -132,11 +132,22 @@ package final class POSIXFile: File {
         try check(.unlock, repeatingInterrupted { cairn_ofd_lock(descriptor, place, 0) }, at: byte)
     }
 
-    package func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32? {
+    package func isLocked(byte: UInt64) throws(FileSystemError) -> Bool {
+        try testLock(byte) != 0
+    }
+
+    /// The process that has the byte locked through another open file; 0 for nobody, less where that is not told.
+    private func testLock(_ byte: UInt64) throws(FileSystemError) -> Int32 {
         let place = try lockPlace(.lockHolder, byte)
         var holder: Int32 = 0
         let code = repeatingInterrupted { cairn_ofd_test(descriptor, place, &holder) }
         try check(.lockHolder, code, at: byte)
+        return holder
+    }
+
+    package func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32? {
+        let place = try lockPlace(.lockHolder, byte)
+        let holder = try testLock(byte)
         if holder > 0 { return holder }
         guard holder < 0 else { return nil }
         #if os(Linux)

@@ -87,6 +87,16 @@ package struct POSIXFileSystem: FileSystem {
         return FileIdentity(status)
     }
 
+    #if os(Linux)
+        package func users(of file: any File) -> [FileUser] {
+            LockHolderSearch.users(of: file.identity) { _ in true }
+        }
+
+        package func watch(_ path: FilePath, _ body: @escaping @Sendable () -> Void)
+            -> (any FileWatch)?
+        { InotifyWatch(path, body) }
+    #endif
+
     package func availableBytes(in path: FilePath) -> UInt64? {
         var status = statvfs()
         let code = repeatingInterrupted {

@@ -251,6 +251,11 @@ final class FaultInjectingFile: File {
         try base.unlock(byte: byte)
     }
 
+    func isLocked(byte: UInt64) throws(FileSystemError) -> Bool {
+        try disk.enter(.lockHolder, path, offset: byte)
+        return try base.isLocked(byte: byte)
+    }
+
     func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32? {
         try disk.enter(.lockHolder, path, offset: byte)
         return try base.lockHolder(byte: byte)

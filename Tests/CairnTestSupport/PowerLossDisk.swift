@@ -119,6 +119,9 @@ package final class PowerLossDisk: FileSystem {
             try base.lock(byte: byte, exclusive: exclusive)
         }
         func unlock(byte: UInt64) throws(FileSystemError) { try base.unlock(byte: byte) }
+        func isLocked(byte: UInt64) throws(FileSystemError) -> Bool {
+            try base.isLocked(byte: byte)
+        }
         func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32? {
             try base.lockHolder(byte: byte)
         }

@@ -72,6 +72,10 @@ final class RestingFile: File {
 
     func size() throws(FileSystemError) -> UInt64 { try file().size() }
 
+    func isLocked(byte: UInt64) throws(FileSystemError) -> Bool {
+        try file().isLocked(byte: byte)
+    }
+
     func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32? {
         try file().lockHolder(byte: byte)
     }

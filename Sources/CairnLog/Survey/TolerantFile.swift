@@ -65,6 +65,10 @@ final class TolerantFile: File {
 
     func size() throws(FileSystemError) -> UInt64 { try base.size() }
 
+    func isLocked(byte: UInt64) throws(FileSystemError) -> Bool {
+        try base.isLocked(byte: byte)
+    }
+
     func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32? {
         try base.lockHolder(byte: byte)
     }

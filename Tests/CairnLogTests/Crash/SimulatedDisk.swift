@@ -323,6 +323,10 @@ private final class SimulatedFile: File {
         try disk.call(.unlock, path, offset: byte) { _ in .success(()) }
     }
 
+    func isLocked(byte: UInt64) throws(FileSystemError) -> Bool {
+        try disk.call(.lockHolder, path, offset: byte) { _ in .success(false) }
+    }
+
     func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32? {
         try disk.call(.lockHolder, path, offset: byte) { _ in .success(nil) }
     }

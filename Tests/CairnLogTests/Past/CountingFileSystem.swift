@@ -87,6 +87,9 @@ private final class CountedFile: File {
         try base.lock(byte: byte, exclusive: exclusive)
     }
     func unlock(byte: UInt64) throws(FileSystemError) { try base.unlock(byte: byte) }
+    func isLocked(byte: UInt64) throws(FileSystemError) -> Bool {
+        try base.isLocked(byte: byte)
+    }
     func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32? {
         try base.lockHolder(byte: byte)
     }

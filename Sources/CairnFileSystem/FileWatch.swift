@@ -1,0 +1,119 @@
+// Tells of what is written to a file, by whatever process. Linux only.
+//
+//   1. One descriptor and one thread serve all watches of the process; both are made for the first of them and stay.
+//   2. The kernel knows a file by one number, however often it is watched: the last watch of a file takes it away.
+//   3. The thread waits in the kernel, so what nobody writes to costs nothing.
+//
+// Threads: any; one lock. What is told runs in the thread of all watches, without the lock: it is to be short.
+
+/// Something that is told of writes to a file until it is stopped.
+package protocol FileWatch: AnyObject, Sendable {
+    /// Nothing is told after it, but for what is under way.
+    func stop()
+}
+
+#if os(Linux)
+
+    #if canImport(Glibc)
+        internal import Glibc
+    #else
+        internal import Musl
+    #endif
+    internal import Synchronization
+    internal import SystemPackage
+
+    /// A watch by inotify.
+    final class InotifyWatch: FileWatch {
+        private let number: CInt
+        private let place: UInt64
+
+        /// Nil if the system has no watch to give.
+        init?(_ path: FilePath, _ body: @escaping @Sendable () -> Void) {
+            guard let (number, place) = InotifyWatches.shared.add(path, body) else { return nil }
+            self.number = number
+            self.place = place
+        }
+
+        deinit { stop() }
+
+        func stop() { InotifyWatches.shared.remove(number, place) }
+    }
+
+    /// All watches of the process.
+    private final class InotifyWatches: Sendable {
+        static let shared = InotifyWatches()
+
+        private struct Contents {
+            var bodies: [CInt: [UInt64: @Sendable () -> Void]] = [:]
+            var last: UInt64 = 0
+        }
+
+        /// -1: there is none to be had.
+        private let descriptor: CInt
+        private let contents = Mutex(Contents())
+
+        private init() {
+            let opened = inotify_init1(CInt(IN_CLOEXEC))
+            guard opened >= 0 else {
+                descriptor = -1
+                return
+            }
+            var thread = pthread_t(bitPattern: 0)
+            let code = pthread_create(
+                &thread, nil,
+                { _ in
+                    InotifyWatches.shared.run()
+                    return nil
+                }, nil)
+            if code == 0 { pthread_detach(thread) } else { close(opened) }
+            descriptor = code == 0 ? opened : -1
+        }
+
+        func add(_ path: FilePath, _ body: @escaping @Sendable () -> Void) -> (CInt, UInt64)? {
+            guard descriptor >= 0 else { return nil }
+            return contents.withLock { contents in
+                let number = path.withPlatformString {
+                    inotify_add_watch(descriptor, $0, UInt32(IN_MODIFY))
+                }
+                guard number >= 0 else { return nil }
+                contents.last += 1
+                contents.bodies[number, default: [:]][contents.last] = body
+                return (number, contents.last)
+            }
+        }
+
+        func remove(_ number: CInt, _ place: UInt64) {
+            contents.withLock { contents in
+                guard contents.bodies[number]?.removeValue(forKey: place) != nil,
+                    contents.bodies[number]?.isEmpty == true
+                else { return }
+                contents.bodies[number] = nil
+                _ = inotify_rm_watch(descriptor, number)
+            }
+        }
+
+        private func run() {
+            let size = 4096
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+            defer { buffer.deallocate() }
+            while true {
+                let count = read(descriptor, buffer.baseAddress, size)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                var numbers: Set<CInt> = []
+                var offset = 0
+                while offset + MemoryLayout<inotify_event>.size <= count {
+                    let event = buffer.loadUnaligned(
+                        fromByteOffset: offset, as: inotify_event.self)
+                    numbers.insert(event.wd)
+                    offset += MemoryLayout<inotify_event>.size + Int(event.len)
+                }
+                let bodies = contents.withLock { contents in
+                    numbers.flatMap { contents.bodies[$0].map { Array($0.values) } ?? [] }
+                }
+                for body in bodies { body() }
+            }
+        }
+    }
+
+#endif
