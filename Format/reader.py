@@ -588,6 +588,7 @@ def decode_retire(data: bytes) -> List[int]:
 
 
 UNFINISHED_COPY = 2
+RELEASED = 3
 
 
 class Mark(NamedTuple):
@@ -607,7 +608,7 @@ def mark_record(path: str) -> Optional[Mark]:
     if len(data) < 64 or data[:8] != b"CAIRNMRK" or crc32c(data[:60]) != int.from_bytes(data[60:], "little"):
         return None
     version, segment, identity, lsn, role, zero = struct.unpack_from("<II16s8xQ4xII", data, 8)
-    return Mark(identity, lsn, segment, role) if version == VERSION and role <= UNFINISHED_COPY and zero == 0 else None
+    return Mark(identity, lsn, segment, role) if version == VERSION and role <= RELEASED and zero == 0 else None
 
 
 # Schema (70)

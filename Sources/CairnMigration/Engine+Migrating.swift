@@ -151,7 +151,7 @@ extension Engine {
     }
 
     private func allowMigration() throws(StoreError) {
-        try withTurn { turn throws(StoreError) in
+        try withLease { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
             let flags = turn.segments.current.header.flags

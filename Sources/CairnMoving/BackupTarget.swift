@@ -57,6 +57,11 @@ struct BackupTarget {
         }
         files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
         self.storeID = storeID
+        if files.hasOtherWriters {
+            throw StoreError(
+                .storeInUse, "another process has the folder open to write",
+                context: .init(path: "\(folder)"))
+        }
         guard try files.isCurrent() else {
             throw StoreError(
                 .storeInUse, "the folder was removed meanwhile", context: .init(path: "\(folder)"))
@@ -85,7 +90,7 @@ struct BackupTarget {
         if let mark, mark.store != storeID {
             throw refusal("the folder holds another store, or a backup of one")
         }
-        guard let mark, mark.role != .writer else { return try readContent(mark) }
+        guard let mark, mark.role.isCopy else { return try readContent(mark) }
         if mark.lsn == 0 { return nil }
         guard mark.lsn >= UInt64(SegmentHeader.size) else {
             throw refusal("the mark in the folder's lock file is invalid")

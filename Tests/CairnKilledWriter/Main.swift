@@ -1,10 +1,11 @@
 // A process that writes until it is killed, and says what it has done.
 //
-//   CairnKilledWriter STORE DURABILITY[,history] SEED SESSION COMMITS…
+//   CairnKilledWriter STORE DURABILITY[,history] SEED[+FIRST] SESSION COMMITS…
 //
 // It opens the store, writes on as many threads as there are numbers of COMMITS (how many commits each has made
 // before), closes the store after SESSION commits of each, and begins again. What it says on standard output,
-// each a line in one write:
+// each a line in one write. With FIRST it shares the store with others like it, waits for its turn, and its threads are
+// those from FIRST on.
 //
 //   opened             the store is open                 done T N         thread T's commit N returned
 //   compacting         it is about to be compacted
@@ -34,8 +35,9 @@ enum KilledWriter {
         }
         guard arguments.count > 5, let kind = arguments[2].split(separator: ",").first,
             let durability = LogStoreOptions.Durability(rawValue: String(kind)),
-            let seed = UInt64(arguments[3]), let session = Int(arguments[4])
+            let seed = UInt64(arguments[3].prefix { $0 != "+" }), let session = Int(arguments[4])
         else { fail("wrong arguments") }
+        let first = Int(arguments[3].drop { $0 != "+" }.dropFirst())
         var commits = arguments[5...].map { Int($0) ?? 0 }
         var round = 0
         while true {
@@ -43,12 +45,15 @@ enum KilledWriter {
             do {
                 let store = try WriterStore.open(
                     arguments[1], durability,
-                    tracksHistory: arguments[2].hasSuffix(",history") ? true : nil)
+                    tracksHistory: arguments[2].hasSuffix(",history") ? true : nil,
+                    timeout: first == nil ? 0.25 : 120)
                 say("opened")
                 let start = commits
                 TestThreads.run(start.count) { thread in
                     write(
-                        on: store, WriterModel(seed: seed, thread: thread, commits: start[thread]),
+                        on: store,
+                        WriterModel(
+                            seed: seed, thread: (first ?? 0) + thread, commits: start[thread]),
                         times: session)
                 }
                 for thread in commits.indices { commits[thread] += session }

@@ -10,7 +10,7 @@ package struct MarkRecord: Sendable, Hashable {
     /// "CAIRNMRK" in ASCII.
     package static let magic: UInt64 = 0x4b52_4d4e_5249_4143
 
-    /// Who wrote it, and what it says besides.                                              F-219, F-220
+    /// Who wrote it, and what it says besides.                                       F-219, F-220, F-225
     package enum Role: UInt32, Sendable, CaseIterable {
         /// A writer.
         case writer = 0
@@ -18,6 +18,11 @@ package struct MarkRecord: Sendable, Hashable {
         case copy = 1
         /// The same, before it was: what lies above the LSN means nothing. With the LSN 0 there is no store yet.
         case unfinishedCopy = 2
+        /// A writer that has given the lease back: the log ends at the LSN.                        F-225
+        case released = 3
+
+        /// Whether the folder was made as a copy.
+        package var isCopy: Bool { self == .copy || self == .unfinishedCopy }
     }
 
     package var store: StoreID

@@ -85,7 +85,10 @@ extension CommitBuilder {
             part.staging === tools.staging,
             let number = id.number, !id.isTemporary,
             part.owner == owner(entity: entity, column: column, number: number),
-            tools.staging.isWaiting(part.segment.number, part.start)
+            tools.staging.isWaiting(part.segment.number, part.start),
+            // What another process has compacted meanwhile can still be read, and is copied.
+            !tools.staging.isAdopted(part.segment.number)
+                || state.segments[part.segment.number] != nil
         else { return }
         staged.adopted[ObjectIdentifier(part)] = part
     }

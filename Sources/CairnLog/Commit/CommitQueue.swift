@@ -61,7 +61,6 @@ package final class CommitQueue: Sendable {
     private let contents: Monitor<Contents>
     private let disk: CommitDisk
     private let registry: StateRegistry<EngineState>
-    private let pool: PagePool
     /// Who is told of what is published.
     private let changes: CommitFeed
     /// Threads that have the turn or wait for it.
@@ -75,13 +74,12 @@ package final class CommitQueue: Sendable {
 
     init(
         end: LogEnd, durable: UInt64, disk: CommitDisk, registry: StateRegistry<EngineState>,
-        pool: PagePool, changes: CommitFeed
+        changes: CommitFeed
     ) {
         self.changes = changes
         contents = Monitor(Contents(end: end, durable: durable))
         self.disk = disk
         self.registry = registry
-        self.pool = pool
     }
 
     /// The LSN below which the log is durable.
@@ -153,7 +151,7 @@ package final class CommitQueue: Sendable {
     func publish(
         _ held: HeldState<EngineState>, _ pages: borrowing SealedPages, _ origin: CommitOrigin
     ) -> HeldState<EngineState>? {
-        pages.giveUnused(to: pool)
+        pages.giveUnused(to: held.pool)
         var transition: StateTransition<EngineState>?
         let before = registry.publish(held, replaced: pages.replaced, transition: &transition)
         if let transition { changes.post(transition, origin) }
@@ -248,7 +246,7 @@ package final class CommitQueue: Sendable {
         }
         var spare: HeldState<EngineState>?
         for (index, commit) in commits.enumerated() {
-            commit.pages.giveUnused(to: pool)
+            commit.pages.giveUnused(to: commit.held.pool)
             var transition: StateTransition<EngineState>?
             let before = registry.publish(
                 commit.held, replaced: commit.pages.replaced, transition: &transition)
@@ -313,7 +311,7 @@ package final class CommitQueue: Sendable {
         contents.update { contents in
             guard let failure = contents.failure else { return }
             for commit in failure.commits {
-                commit.pages.giveAll(to: pool)
+                commit.pages.giveAll(to: commit.held.pool)
                 commit.ticket.outcome = .failure(failure.error)
             }
             contents.written = []

@@ -39,6 +39,10 @@ package final class StagingArea: Sendable {
         var isBusy = true
         /// Whether nothing is known of it any more, as a sync has failed.
         var isSpoiled = false
+        /// Whether a commit has adopted some of it, so that compaction may take it.
+        var isAdopted = false
+        /// Whether nothing more is written to it.
+        var isEnded = false
         /// By rising places.
         var waiting: [Waiting] = []
 
@@ -72,7 +76,7 @@ package final class StagingArea: Sendable {
         grounds.withLock { grounds in
             for number in grounds.keys.sorted() {
                 guard let ground = grounds[number], !ground.isBusy, !ground.isSpoiled,
-                    ground.end.offset < limit
+                    !ground.isEnded, ground.end.offset < limit
                 else { continue }
                 grounds[number]?.isBusy = true
                 return (ground.segment, ground.end)
@@ -111,10 +115,16 @@ package final class StagingArea: Sendable {
         }
     }
 
+    /// Whether a commit has adopted something of a segment.
+    func isAdopted(_ number: UInt32) -> Bool {
+        grounds.withLock { $0[number]?.isAdopted ?? false }
+    }
+
     /// A commit has adopted a segment up to an offset, and rows refer to the values that begin at some places.
     func settle(_ number: UInt32, upTo end: UInt64, used starts: Set<UInt64>) {
         grounds.withLock { grounds in
             guard var ground = grounds[number] else { return }
+            ground.isAdopted = true
             for index in ground.waiting.indices where ground.waiting[index].end.offset <= end {
                 ground.waiting[index].isAdopted = true
             }
@@ -122,6 +132,19 @@ package final class StagingArea: Sendable {
                 starts.contains($0.start.offset) || $0.isAdopted && $0.isGone
             }
             grounds[number] = ground
+        }
+    }
+
+    /// Other processes may compact what is adopted from now on, if it ends where its file does: nothing more is written to it.
+    func endAdopted() {
+        grounds.withLock { grounds in
+            for (number, ground) in grounds where ground.isAdopted {
+                if ground.isBusy || ground.isSpoiled || !ground.waiting.allSatisfy(\.isGone) {
+                    grounds[number]?.isEnded = true
+                } else {
+                    grounds[number] = nil
+                }
+            }
         }
     }
 

@@ -91,6 +91,8 @@ extension CommitBuilder {
                 handle = state.blocks.next(after: entry)
             }
         }
+        // Another process can have retired them only if it compacted at the same time.
+        guard victims.allSatisfy({ state.segments[$0] != nil }) else { return false }
         try log.append(.retire) { writer throws(StoreError) in
             RetirePayload(segments: victims.sorted()).encode(to: &writer)
         }

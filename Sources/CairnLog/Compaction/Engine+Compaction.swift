@@ -134,8 +134,19 @@ extension Engine {
         giveBackReleased()
     }
 
-    /// Measures, and begins a run if it is worth it.
+    /// Begins a run if it is worth it, and no other process compacts the store.
     private func beginRun() throws(StoreError) -> CompactionRun? {
+        guard try files.begin(.compaction) else { return nil }
+        var run: CompactionRun?
+        defer { if run == nil { files.end(.compaction) } }
+        // What another process has compacted is not to be compacted again.
+        try withLease { _ in }
+        run = try measuredRun()
+        return run
+    }
+
+    /// Measures, and begins a run if it is worth it.
+    private func measuredRun() throws(StoreError) -> CompactionRun? {
         let pin = registry.pin()
         let state = pin.state
         let written = volume(at: state.end.lsn)
@@ -170,6 +181,13 @@ extension Engine {
             image?.loadAll()
             try rollSegment(ifNewest: newest)
         }
+        let run = try compactionRun(choice)
+        if run == nil { compaction.progress.withLock { $0.promisedBytes = 0 } }
+        return run
+    }
+
+    /// Begins a run; nil if a value is being written to one of its segments.
+    private func compactionRun(_ choice: CompactionChoice) throws(StoreError) -> CompactionRun? {
         guard tools.staging.give(choice.victims) else { return nil }
         return try CompactionRun(self, victims: choice.victims)
     }
@@ -178,6 +196,7 @@ extension Engine {
         guard let ended = run else { return }
         run = nil
         ended.end()
+        if !isAsked { files.end(.compaction) }
         compaction.progress.withLock {
             $0.promisedBytes = 0
             $0.writtenBytes += ended.writtenBytes
@@ -200,6 +219,8 @@ extension Engine {
         var result = CompactionResult()
         result.bytesBefore = segmentBytes
         try compaction.run.withLock { run throws(StoreError) in
+            try beginAskedCompaction(isUnderWay: run != nil)
+            defer { files.end(.compaction) }
             // What the background has begun is finished first.
             try complete(&run, &result, progress)
             try rollIfWorthIt()
@@ -215,11 +236,10 @@ extension Engine {
                         || isToBePacked($0)
                         || (small.count > 1 && $0.bytes < sizes.segmentBytes / 8)
                 }
-                guard let choice = CompactionChoice(victims, sizes),
-                    tools.staging.give(choice.victims)
-                else { break }
+                guard let choice = CompactionChoice(victims, sizes) else { break }
+                run = try compactionRun(choice)
+                if run == nil { break }
                 compaction.progress.withLock { $0.promisedBytes = choice.deadBytes }
-                run = try CompactionRun(self, victims: choice.victims)
                 try complete(&run, &result, progress)
             }
         }
@@ -231,6 +251,26 @@ extension Engine {
         }
         result.bytesAfter = segmentBytes
         return result
+    }
+
+    /// Waits for another process that compacts the store, and goes on from what it has done.
+    private func beginAskedCompaction(isUnderWay: Bool) throws(StoreError) {
+        let end = MonotonicTime.now + lease.timeout
+        while try !files.begin(.compaction) {
+            guard end.secondsFromNow > 0 else {
+                throw StoreError(
+                    .storeInUse, "another process compacts the store",
+                    context: .init(path: "\(files.folder)"))
+            }
+            Pause.milliseconds(5)
+        }
+        do throws(StoreError) {
+            try withLease { _ in }
+        } catch {
+            // What the background has begun goes on.
+            if !isUnderWay { files.end(.compaction) }
+            throw error
+        }
     }
 
     private func complete(
@@ -261,7 +301,16 @@ extension Engine {
 
     /// The segments in which no value waits for a save.
     private func unstaged(_ uses: [SegmentUse]) -> [SegmentUse] {
-        uses.filter { !tools.staging.isInUse($0.segment.number) }
+        let sides = Dictionary(
+            uniqueKeysWithValues: registry.published().segments.sides.map {
+                ($0.segment.number, $0.end)
+            })
+        return uses.filter { use in
+            if tools.staging.isInUse(use.segment.number) { return false }
+            // Behind what is adopted another process may have values that wait.
+            guard files.hasOtherWriters, let end = sides[use.segment.number] else { return true }
+            return (try? use.segment.file.size()) == end
+        }
     }
 
     /// The segments that take no more commits. The mark is above them.

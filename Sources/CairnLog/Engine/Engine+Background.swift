@@ -26,10 +26,8 @@ extension Engine {
             throw cause
         }
         queue.advance(durable: state.end.lsn)
-        // The store may have been closed meanwhile, and another one be in its folder.
-        isReleased.withLock { isReleased in
-            if !isReleased { disk.mark(state.end, commit: state.commit) }
-        }
+        // The store may have been closed meanwhile, and another one be in its folder; or another process go on with the log.
+        lease.whileHeld { disk.mark(state.end, commit: state.commit) }
     }
 
     /// Makes a store that was begun as unfinished, or a copy, one that others may open: all of it is durable before the mark
@@ -78,7 +76,7 @@ extension Engine {
             let filledBefore: UInt64
         }
         let piece: Piece? = withTurnAnyway { turn in
-            guard !turn.isClosed, queue.cause == nil else {
+            guard !turn.isClosed, lease.isHeld, queue.cause == nil else {
                 turn.isFilling = false
                 return nil
             }

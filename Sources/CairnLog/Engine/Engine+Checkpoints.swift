@@ -97,6 +97,16 @@ extension Engine {
     }
 
     private func write(_ state: EngineState) throws(StoreError) {
+        // Another process may be at it, or have written one of a later state.
+        guard try files.begin(.checkpoints) else { return }
+        defer { files.end(.checkpoints) }
+        let commits =
+            files.hasOtherWriters ? (try? CheckpointReader.commits(in: files)) ?? [] : []
+        if commits.contains(where: { $0 > state.commit }) { return }
+        if commits.contains(state.commit) {
+            // To write it again it would have to go first (FS2).
+            return checkpoint.withLock { $0.lsn = max($0.lsn, state.commitEnd.lsn) }
+        }
         // Parts that could not be read are empty: a checkpoint with those would be believed.
         image?.loadWhole()
         try image?.repair()

@@ -22,6 +22,19 @@ extension Engine {
         lastSegment.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
+    /// Makes a segment's file, whose number other processes may give to theirs at the same time.
+    private func withNewNumber<R>(_ make: (UInt32) throws(FileSystemError) -> R)
+        throws(FileSystemError) -> R
+    {
+        while true {
+            do {
+                return try make(issueSegmentNumber())
+            } catch {
+                guard error.operation == .open, error.code == .fileExists else { throw error }
+            }
+        }
+    }
+
     /// How far numbers are issued: the log never says less than it said before (DR1).
     func counters(_ turn: borrowing Turn) -> [TreeCounter] {
         let catalog = turn.head.state.catalog
@@ -36,7 +49,7 @@ extension Engine {
     ///
     /// - Parameter number: the segment that is to be closed; nothing is done if another one takes commits by now.
     package func rollSegment(ifNewest number: UInt32? = nil) throws(StoreError) {
-        try withTurn { turn throws(StoreError) in
+        try withLease { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
             if let number, turn.segments.current.number != number { return }
@@ -44,16 +57,19 @@ extension Engine {
         }
     }
 
-    /// Makes a side segment. With the turn, so that it is made in no folder that has another writer by now, and
-    /// that numbers are in the order of the files.
+    /// Makes a side segment. With the lease, so that its number is one that no segment of the log ever had: what is in memory is
+    /// known by it.
     func makeSideSegment(commit: UInt64) throws(StoreError) -> (segment: Segment, end: LogEnd) {
-        let made = try withTurn { turn throws(StoreError) in
+        let made = try withLease { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
             do throws(FileSystemError) {
-                return try files.makeSideSegment(
-                    number: issueSegmentNumber(), storeID: storeID, time: clock.now(),
-                    commit: commit, flags: turn.segments.current.header.flags)
+                let flags = turn.segments.current.header.flags
+                return try withNewNumber { number throws(FileSystemError) in
+                    try files.makeSideSegment(
+                        number: number, storeID: storeID, time: clock.now(), commit: commit,
+                        flags: flags)
+                }
             } catch {
                 throw StoreError(error)
             }
@@ -75,7 +91,9 @@ extension Engine {
 
     /// The same for the holder of the turn.
     func trim(_ segment: Segment, _ turn: Turn) {
-        if let side = turn.segments.sides.first(where: { $0.segment === segment }) {
+        if let side = turn.segments.sides.first(where: {
+            $0.segment.number == segment.number
+        }) {
             if let size = try? segment.file.size(), size > side.end {
                 try? segment.file.truncate(to: side.end)
             }
@@ -98,16 +116,21 @@ extension Engine {
         image?.loadAll()
         try image?.repair()
         let catalog = turn.head.state.catalog
-        let number = issueSegmentNumber()
+        var number: UInt32 = 0
         let segment: (segment: Segment, end: LogEnd)
+        let counters = counters(turn)
+        let now = (end: turn.end, live: turn.segments, commit: turn.head.state.commit)
         do throws(FileSystemError) {
-            segment = try files.makeSegment(
-                number: number, after: turn.end, live: turn.segments,
-                storeID: storeID, time: clock.now(), commit: turn.head.state.commit,
-                durable: queue.durable,
-                counters: counters(turn), schema: catalog.place, schemaVersion: catalog.version,
-                flags: catalog.flags(
-                    beside: turn.segments.current.header.flags.union(flags), sizes))
+            segment = try withNewNumber { issued throws(FileSystemError) in
+                number = issued
+                return try files.makeSegment(
+                    number: number, after: now.end, live: now.live,
+                    storeID: storeID, time: clock.now(), commit: now.commit,
+                    durable: queue.durable,
+                    counters: counters, schema: catalog.place, schemaVersion: catalog.version,
+                    flags: catalog.flags(
+                        beside: now.live.current.header.flags.union(flags), sizes))
+            }
         } catch {
             // As with every failed sync: that a later one succeeds would prove nothing.
             if error.operation == .synchronize || error.operation == .syncDirectory {

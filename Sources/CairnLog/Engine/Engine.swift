@@ -46,6 +46,8 @@ package final class Engine: Sendable {
         var end: LogEnd
         /// The segments of the store.
         package var segments: LiveSet
+        /// Whether the newest one is open to be written: whoever only follows others has it open to be read.
+        var isCurrentWritable = true
         var isClosed = false
         /// Up to where the last segment is filled with zeros ahead.
         var filledEnd: UInt64 = 0
@@ -69,7 +71,8 @@ package final class Engine: Sendable {
     let snapshotLimit: UInt64
     package let sizes: StoreSizes
     package let clock: any StoreClock
-    let pool: PagePool
+    /// What the pages of the published state are from: those of one that was read anew have a pool of their own.
+    var pool: PagePool { registry.pool }
     package let reader: StoreReader
     package let tools: CommitTools
     /// What was written since the store was opened.
@@ -110,6 +113,10 @@ package final class Engine: Sendable {
     /// Where the log ended when it was opened, if a close frame was its last, and the numbers that this says.
     private let openedAt: (end: LogEnd, nextNumbers: [UInt32])?
     private let turn: LongLock<Turn>
+    /// Whether this process may append; see Engine+Lease.swift.
+    let lease: EngineLease
+    /// The mark beside which the log was read, if somebody else had the lease: it may be of before the machine stopped.
+    let openedBeside: MarkRecord?
     /// What is done beside the commits.
     let upkeeps: [any EngineUpkeep]
     /// The engine, for what is done later.
@@ -120,7 +127,7 @@ package final class Engine: Sendable {
     {
         self.upkeeps = upkeeps
         files = opened.files
-        pool = opened.pool
+        let pool = opened.pool
         storeID = opened.storeID
         isReadOnly = options.isReadOnly
         derivationUse = DerivationUse(opened.catalog.schema.derivations)
@@ -168,18 +175,22 @@ package final class Engine: Sendable {
                 bytes: opened.checkpointBytes))
         changes = CommitFeed(registry)
         queue = CommitQueue(
-            end: opened.end, durable: opened.durable, disk: disk, registry: registry, pool: pool,
+            end: opened.end, durable: opened.durable, disk: disk, registry: registry,
             changes: changes)
         reader = StoreReader(
             storeID: storeID, identity: identity, cache: cache,
             crew: ScanCrew(helpers: max(1, options.scanThreads ?? Self.defaultScanThreads) - 1),
             largeValues: largeValues, registry: registry, latePages: image
         ) { [queue] segment, offset in queue.rows(in: segment, at: offset) }
+        lease = EngineLease(isHeld: opened.hasLease, timeout: options.timeout)
+        openedBeside = opened.hasLease ? nil : opened.mark
         turn = LongLock(
             Turn(
                 head: registry.current(), end: opened.end, segments: opened.segments,
+                isCurrentWritable: opened.hasLease,
                 fillBytes: options.sizes.fillBytes,
-                mustRoll: !opened.report.wasClosed || opened.hasChangedSchema,
+                mustRoll: !(opened.report.wasClosed || opened.wasHandedOver)
+                    || opened.hasChangedSchema,
                 nextNumbers: nextNumbers))
         changes.begin(reader)
         if state.redirects != nil { tools.mayRedirect.store(true, ordering: .relaxed) }
@@ -189,6 +200,7 @@ package final class Engine: Sendable {
             for upkeep in engine.upkeeps { upkeep.noteRelease(engine) }
         }
         for upkeep in upkeeps { upkeep.begin(self) }
+        if lease.isHeld { endOpening() }
     }
 
     /// The upkeep of a kind.
@@ -241,12 +253,13 @@ package final class Engine: Sendable {
     ) throws(StoreError) -> UInt64? {
         try Self.check(origin.author, "author")
         try Self.check(origin.contextName, "context's name")
-        let made = try withTurn { turn throws(StoreError) in try make(&turn, origin, body) }
+        let made = try withLease { turn throws(StoreError) in try make(&turn, origin, body) }
         defer { if !origin.isSilent { changes.deliver() } }
         switch made {
         case .sealed(let number, let ticket, let end):
             if let ticket { try wait(for: ticket) }
             if durability == .grouped { scheduleSync() }
+            if durability == .full { passLeaseOn() }
             if isTimeToLook(end) {
                 scheduleLoading()
                 scheduleCheckpoint()
@@ -309,6 +322,16 @@ package final class Engine: Sendable {
         }
     }
 
+    /// The same if nobody has the turn now; else nil.
+    func withTurnIfFree<R>(_ body: (inout Turn) -> R) -> R? {
+        turn.withLockIfAvailable { body(&$0) }
+    }
+
+    /// The same for work of the engine's own, which may fail and which nothing calls back.
+    func withTurnThrowing<R>(_ body: (inout Turn) throws(StoreError) -> R) throws(StoreError) -> R {
+        try turn.withLock { turn throws(StoreError) in try body(&turn) }
+    }
+
     /// The same for work of the engine's own, which nothing calls back.
     package func withTurnAnyway<R>(_ body: (inout Turn) -> R) -> R {
         turn.withLock { body(&$0) }
@@ -342,7 +365,7 @@ package final class Engine: Sendable {
         var builder = CommitBuilder(
             reader: reader, tools: tools, held: held,
             pages: PageTransaction(
-                epoch: number, pool: pool, lists: tools.memory.pageLists.pointee.take()),
+                epoch: number, pool: turn.head.pool, lists: tools.memory.pageLists.pointee.take()),
             log: LogWriter(
                 segment: turn.segments.current, end: turn.end, storeTag: storeID.tag,
                 commit: number, mark: outlook.durable, limit: sizes.writeBufferBytes,
@@ -394,7 +417,7 @@ package final class Engine: Sendable {
             held: held, pages: builder.take(into: held), ticket: ticket,
             isFull: durability == .full, origin: origin)
         guard queue.seal(sealed, chunk) else {
-            sealed.pages.giveAll(to: pool)
+            sealed.pages.giveAll(to: held.pool)
             // The states it was made on will never be. Nothing of it is in the log once that is cut.
             let error = queue.currentFailure()?.failure.error ?? queue.cause
             repair(&turn)
@@ -410,7 +433,8 @@ package final class Engine: Sendable {
 
     /// A state for the next commit that nobody else has; what is in it means nothing.
     private func unusedState(_ number: UInt64, _ turn: inout Turn) -> HeldState<EngineState> {
-        if let spare = turn.spare.take() { return spare }
+        let pool = turn.head.pool
+        if let spare = turn.spare.take(), spare.pool === pool { return spare }
         return HeldState(
             EngineState(placeholderWith: turn.head.state.catalog), epoch: number, pool: pool)
     }
@@ -506,13 +530,16 @@ package final class Engine: Sendable {
     package func close() throws(StoreError) {
         try checkReentry()
         image?.stop()
+        lease.isEnding.store(true, ordering: .releasing)
         housekeeper.stop()
         scheduler.stop()
+        takeLeaseToClose()
         try withTurn { turn throws(StoreError) in
             guard !turn.isClosed else { return }
             for upkeep in upkeeps { upkeep.willClose(self) }
             defer {
                 turn.isClosed = true
+                lease.setHeld(false)
                 isClosed.store(true, ordering: .releasing)
                 link.end()
                 changes.end()
@@ -526,8 +553,10 @@ package final class Engine: Sendable {
                 if queue.durable < registry.published().end.lsn { throw cause }
                 return
             }
-            guard !isReadOnly else { return }
+            guard !isReadOnly, lease.isHeld else { return }
             for upkeep in upkeeps { upkeep.willEndLog(self, turn) }
+            // Somebody else goes on with the log.
+            if files.hasOtherWriters { return giveLeaseBack(&turn) }
             if turn.mustRoll { return }
             // A store that nobody wrote to ends with the close frame of the last one who did.
             if let openedAt, turn.end == openedAt.end, turn.nextNumbers == openedAt.nextNumbers {

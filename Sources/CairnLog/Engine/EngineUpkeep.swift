@@ -3,10 +3,18 @@
 //
 // Threads: any; `willClose`, `willEndLog` and `didEndLog` within the turn.
 
+import CairnStore
+
 /// Something that an open store does beside its commits.
 protocol EngineUpkeep: AnyObject, Sendable {
     /// The store is open.
     func begin(_ engine: Engine)
+
+    /// This process has got the lease: brings the engine to what others wrote, and makes the log its own.
+    func takeLease(_ engine: Engine) throws(StoreError)
+
+    /// All is said before the lease is given back; within the turn.
+    func willGiveLeaseBack(_ engine: Engine)
 
     /// Enough was written that there may be something to do: once in a sixty-fourth of what a
     /// checkpoint is taken after, or compaction looks after, whichever is less.
@@ -30,6 +38,8 @@ protocol EngineUpkeep: AnyObject, Sendable {
 
 extension EngineUpkeep {
     func begin(_ engine: Engine) {}
+    func takeLease(_ engine: Engine) throws(StoreError) {}
+    func willGiveLeaseBack(_ engine: Engine) {}
     func look(_ engine: Engine) {}
     func noteRelease(_ engine: Engine) {}
     func keepCheckpoints(_ engine: Engine, on shelf: inout CheckpointShelf) {}

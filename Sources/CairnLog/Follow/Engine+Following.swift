@@ -41,13 +41,68 @@ struct FollowingProgress {
 final class FollowingUpkeep: EngineUpkeep {
     fileprivate let progress: LongLock<FollowingProgress>
     private let isInBackground: Bool
+    /// Tells of marks that others write; nil while this process writes them.
+    private let watch = Mutex<(any FileWatch)?>(nil)
+    /// Whether the store is closed.
+    private let isOver = Atomic(false)
+    /// Whether new commits are about to be looked for.
+    fileprivate let isAwaited = Atomic(false)
 
     init(_ folder: FilePath, _ options: LogStoreOptions) {
         progress = LongLock(FollowingProgress(folder, options))
-        isInBackground = options.isReadOnly && options.followsWriter
+        isInBackground = options.followsWriter
     }
 
-    func begin(_ engine: Engine) { if isInBackground { engine.scheduleFollowing() } }
+    func begin(_ engine: Engine) {
+        guard isInBackground, !engine.lease.isHeld else { return }
+        // Not while the store is opened, which is not to wait for it.
+        engine.scheduler.schedule(after: engine.sizes.followSeconds) {
+            [weak self, link = engine.link] in
+            guard let self, let engine = link.engine, !engine.lease.isHeld else { return }
+            if self.beginWatching(engine) {
+                engine.follow()
+            } else if engine.isReadOnly {
+                // Where nobody tells, who only reads looks from time to time, and who writes when it does.
+                engine.follow()
+                engine.scheduleFollowing()
+            }
+        }
+    }
+
+    func takeLease(_ engine: Engine) throws(StoreError) {
+        stopWatching()
+        do throws(StoreError) {
+            try engine.takeLogOver()
+        } catch {
+            if isInBackground { _ = beginWatching(engine) }
+            throw error
+        }
+    }
+
+    func willGiveLeaseBack(_ engine: Engine) {
+        if isInBackground, !isOver.load(ordering: .acquiring) { _ = beginWatching(engine) }
+    }
+
+    func willClose(_ engine: Engine) {
+        isOver.store(true, ordering: .releasing)
+        stopWatching()
+    }
+
+    private func beginWatching(_ engine: Engine) -> Bool {
+        let files = engine.files
+        return watch.withLock { watch in
+            if watch != nil { return true }
+            watch = files.fileSystem.watch(files.lock.path) { [link = engine.link] in
+                link.engine?.awaitCommits()
+            }
+            return watch != nil
+        }
+    }
+
+    private func stopWatching() {
+        let watch = watch.withLock { $0.take() }
+        watch?.stop()
+    }
 }
 
 extension Engine {
@@ -58,27 +113,140 @@ extension Engine {
 
     // MARK: In the background
 
-    /// Looks for new commits from time to time, as long as the store is open.
-    fileprivate func scheduleFollowing() {
-        scheduler.schedule(after: sizes.followSeconds) { [weak self] in
-            guard let self else { return }
-            self.follow()
-            self.scheduleFollowing()
+    /// Looks for new commits soon: those that come at the same time are read together.
+    fileprivate func awaitCommits() {
+        guard !following.isAwaited.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        scheduler.schedule(after: min(0.005, sizes.followSeconds)) { [link] in
+            guard let engine = link.engine else { return }
+            engine.following.isAwaited.store(false, ordering: .releasing)
+            engine.follow()
         }
     }
 
-    private func follow() {
+    /// Looks for new commits from time to time, as long as the store is open.
+    fileprivate func scheduleFollowing() {
+        scheduler.schedule(after: sizes.followSeconds) { [link] in
+            guard let engine = link.engine else { return }
+            engine.follow()
+            engine.scheduleFollowing()
+        }
+    }
+
+    fileprivate func follow() {
         // Who is told may close the store, which waits for this thread; and may take his time.
         defer { changes.deliverElsewhere() }
         following.progress.withLock { following in
             // What failed is not tried again before there is more to read; who asks for it is told.
-            guard let mark = try? readMark(), mark != following.failed else { return }
+            guard !lease.isHeld, let mark = try? readMark(), mark != following.failed else {
+                return
+            }
             do {
                 _ = try refresh(&following, to: mark)
             } catch {
                 following.failed = mark
             }
         }
+    }
+
+    // MARK: Before writing
+
+    /// Goes on from what other processes wrote, and makes the log this one's. The caller has the lease.
+    fileprivate func takeLogOver() throws(StoreError) {
+        try following.progress.withLock { following throws(StoreError) in
+            closeRetired(&following)
+            let state = registry.published()
+            let mark = try readMark()
+            // What the mark said when the store was opened beside somebody else may be old.          F-225
+            if let mark, mark.role == .released, mark.lsn >= state.end.lsn, mark != openedBeside {
+                if try goOn(behind: mark, state, &following) { return }
+            }
+            // The process before this one died, or did not know what is on its disk.
+            let log = try startOver(from: registry.published(), takesOver: true, &following)
+            try begin(log, mustRoll: true)
+        }
+        changes.deliverElsewhere()
+    }
+
+    /// Goes on behind a mark that says where the log ends; false if it cannot be followed step by step.
+    private func goOn(
+        behind mark: MarkRecord, _ state: EngineState, _ following: inout FollowingProgress
+    ) throws(StoreError) -> Bool {
+        let isOurs = try withTurnThrowing { turn throws(StoreError) in
+            // Nobody has written since this process gave the lease back.
+            guard turn.end.lsn == mark.lsn, turn.end.chain == mark.chain, !turn.mustRoll,
+                turn.isCurrentWritable
+            else { return false }
+            try takeMark(&turn)
+            return true
+        }
+        if isOurs { return true }
+        let log = try read(from: state, to: mark, &following)
+        guard log.end.lsn == mark.lsn, log.end.chain == mark.chain else { return false }
+        try begin(log, mustRoll: log.hasChangedSchema)
+        following.done = nil
+        return true
+    }
+
+    /// The next commit comes behind the end of a log that was read.
+    private func begin(_ log: OpenedLog, mustRoll: Bool) throws(StoreError) {
+        var log = log
+        if !log.isToBeTakenOver { try log.openCurrentToWrite() }
+        // It may have been begun without a commit in it.
+        reader.largeValues.add(log.segments.current)
+        try withTurnThrowing { turn throws(StoreError) in
+            note(log.segments, log.end, &turn)
+            turn.mustRoll = mustRoll
+            for (index, tree) in turn.head.state.catalog.trees.enumerated() {
+                turn.nextNumbers[index] = max(
+                    turn.nextNumbers[index], log.nextNumbers[tree.id] ?? 1)
+            }
+            turn.isCurrentWritable = true
+            noteNumber(log.lastSegment)
+            queue.advance(to: log.end, durable: log.end.lsn)
+            try takeMark(&turn)
+        }
+    }
+
+    /// Goes on from what another process wrote. What was known of the end of this process's commits is over.
+    private func note(_ segments: LiveSet, _ end: LogEnd, _ turn: inout Turn) {
+        turn.head = registry.current()
+        turn.last = nil
+        turn.segments = segments
+        turn.end = end
+        turn.mustRoll = false
+        turn.isCurrentWritable = false
+        let state = turn.head.state
+        for index in state.nextNumbers.indices {
+            turn.nextNumbers[index] = max(turn.nextNumbers[index], state.nextNumbers[index])
+        }
+        for segment in segments.all { noteNumber(segment.number) }
+        tools.memory.smallRows.pointee.forget()
+    }
+
+    /// A number that a segment has is given to no other one.
+    private func noteNumber(_ number: UInt32) {
+        if lastSegment.load(ordering: .relaxed) < number {
+            lastSegment.store(number, ordering: .relaxed)
+        }
+    }
+
+    /// Says that the log may go on behind its mark, and lets commits be made. The caller has the turn.
+    private func takeMark(_ turn: inout Turn) throws(StoreError) {
+        if turn.isClosed { throw StoreError(.unusable, "the store is closed") }
+        // Zeros that others wrote ahead are as good as ours.
+        let size = turn.mustRoll ? nil : try? turn.segments.current.file.size()
+        turn.filledEnd = max(turn.end.offset, size ?? 0)
+        turn.fillBytes = sizes.fillBytes
+        do throws(FileSystemError) {
+            try files.putMark(
+                MarkRecord(
+                    store: storeID, commit: turn.head.state.commit, lsn: turn.end.lsn,
+                    chain: turn.end.chain, segment: turn.end.segment))
+        } catch {
+            throw StoreError(error)
+        }
+        lease.pause.withLock { $0 = (0, 0) }
+        lease.setHeld(true)
     }
 
     // MARK: Asked for
@@ -91,9 +259,10 @@ extension Engine {
 
     /// The same for callers that have something locked: they see to it that who observes is told.
     func refreshUntold() throws(StoreError) -> Bool {
-        guard isReadOnly else { return false }
+        if lease.isHeld { return false }
         return try following.progress.withLock { following throws(StoreError) in
-            guard let mark = try readMark() else { return false }
+            // It is given back at any time, and taken with the progress locked.
+            guard !lease.isHeld, let mark = try readMark() else { return false }
             return try refresh(&following, to: mark)
         }
     }
@@ -116,9 +285,19 @@ extension Engine {
         closeRetired(&following)
         let state = registry.published()
         guard mark != following.done, mark.lsn > state.end.lsn else { return false }
-        var isNew: Bool?
+        let log = try read(from: state, to: mark, &following)
+        following.done = mark
+        following.failed = nil
+        closeRetired(&following)
+        return log.commit > state.commit
+    }
+
+    /// Reads what follows a state up to a mark, and publishes it.
+    private func read(
+        from state: EngineState, to mark: MarkRecord, _ following: inout FollowingProgress
+    ) throws(StoreError) -> OpenedLog {
         do throws(StoreError) {
-            isNew = try goOn(from: state, to: mark, &following)
+            if let log = try goOn(from: state, to: mark, &following) { return log }
         } catch {
             // Whether it is damage, or the writer has removed what was to be read, the whole log says.
             guard error.code == .damaged else {
@@ -128,12 +307,7 @@ extension Engine {
                 throw error
             }
         }
-        let result: Bool
-        if let isNew { result = isNew } else { result = try startOver(from: state, &following) }
-        following.done = mark
-        following.failed = nil
-        closeRetired(&following)
-        return result
+        return try startOver(from: state, takesOver: false, &following)
     }
 
     // MARK: States
@@ -141,50 +315,68 @@ extension Engine {
     /// Reads what follows a state; nil if some of it is gone.
     private func goOn(
         from state: EngineState, to mark: MarkRecord, _ following: inout FollowingProgress
-    ) throws(StoreError) -> Bool? {
+    ) throws(StoreError) -> OpenedLog? {
         guard let found = try FollowedSegments(files: files, state: state, mark: mark).find()
         else { return nil }
+        // The next state is made of pages of this one.
+        image?.loadWhole()
+        try image?.repair()
         var log = try LogReader.follow(files, from: state, found, to: mark)
         try check(log, from: state)
         keepChoices(of: state, &log)
-        guard log.commit > state.commit else { return false }
+        guard log.commit > state.commit else { return log }
         for segment in log.readable { reader.largeValues.add(segment) }
         let next = try StateBuilder.advance(
             log, cache: reader.cache, largeValues: reader.largeValues, pool: registry.pool,
             hashSeed: state.hashSeed, sizes: sizes)
-        publish(next.state, replaced: next.replaced, origin(of: log, behind: state), &following)
-        return true
+        publish(
+            next.state, replaced: next.replaced, lastSegment: log.lastSegment,
+            origin(of: log, behind: state), &following)
+        return log
     }
 
     /// Reads the log anew, whose files are there.
-    private func startOver(from state: EngineState, _ following: inout FollowingProgress)
-        throws(StoreError) -> Bool
-    {
+    private func startOver(
+        from state: EngineState, takesOver: Bool, _ following: inout FollowingProgress
+    ) throws(StoreError) -> OpenedLog {
         do throws(StoreError) {
-            return try startOver(from: state, following.opener, &following)
+            return try startOver(
+                from: state, following.opener, takesOver: takesOver, &following)
         } catch {
             guard error.code == .damaged else { throw error }
             // As at opening: the checkpoint may be the one that is wrong.
             var opener = following.opener
             opener.usesCheckpoints = false
-            return try startOver(from: state, opener, &following)
+            return try startOver(from: state, opener, takesOver: takesOver, &following)
         }
     }
 
+    /// - Parameter takesOver: whether the caller has the lease, and makes the log its own.
     private func startOver(
-        from state: EngineState, _ opener: StoreOpener, _ following: inout FollowingProgress
-    ) throws(StoreError) -> Bool {
-        var log = try opener.readAgain(files)
+        from state: EngineState, _ opener: StoreOpener, takesOver: Bool,
+        _ following: inout FollowingProgress
+    ) throws(StoreError) -> OpenedLog {
+        var log = try takesOver ? opener.readAlone(files) : opener.readAgain(files)
         try check(log, from: state)
         keepChoices(of: state, &log)
-        guard log.commit > state.commit else { return false }
+        let isNew = log.commit > state.commit
+        guard isNew || takesOver else { return log }
         for segment in log.readable { reader.largeValues.add(segment) }
-        let next = try StateBuilder.build(
+        guard isNew else {
+            try log.takeOver()
+            return log
+        }
+        var next = try StateBuilder.build(
             log, cache: reader.cache, largeValues: reader.largeValues, pool: log.pool,
             hashSeed: log.hashSeed ?? state.hashSeed, sizes: sizes)
+        if takesOver {
+            try log.takeOver()
+            next.segments = log.segments
+        }
         publish(
-            next, replaced: [], ownPool: log.pool, origin(of: log, behind: state), &following)
-        return true
+            next, replaced: [], ownPool: log.pool, lastSegment: log.lastSegment,
+            origin(of: log, behind: state), &following)
+        return log
     }
 
     /// Who made what follows a state, if that is known.
@@ -219,8 +411,8 @@ extension Engine {
     }
 
     private func publish(
-        _ state: EngineState, replaced: [Page], ownPool: PagePool? = nil, _ origin: CommitOrigin,
-        _ following: inout FollowingProgress
+        _ state: EngineState, replaced: [Page], ownPool: PagePool? = nil, lastSegment: UInt32,
+        _ origin: CommitOrigin, _ following: inout FollowingProgress
     ) {
         let old = registry.published()
         for segment in old.segments.all where state.segments[segment.number] == nil {
@@ -233,10 +425,8 @@ extension Engine {
         queue.advance(to: state.end, durable: state.end.lsn)
         // The turn holds on to nothing that is not needed any more.
         withTurnAnyway { turn in
-            turn.head = registry.current()
-            turn.segments = state.segments
-            turn.end = state.end
-            turn.nextNumbers = state.nextNumbers
+            note(state.segments, state.end, &turn)
+            noteNumber(lastSegment)
         }
     }
 

@@ -12,4 +12,13 @@ enum Pause {
     static func milliseconds(_ count: UInt32) {
         usleep(count * 1000)
     }
+
+    static func microseconds(_ count: UInt32) {
+        usleep(count)
+    }
+
+    /// Lets another thread run first, if one can.
+    static func yield() {
+        sched_yield()
+    }
 }

@@ -80,7 +80,7 @@ extension Engine {
 
     /// Begins a segment that says that a history may be in it, and in all after it, unless the newest one does.
     private func allowHistory() throws(StoreError) {
-        try withTurn { turn throws(StoreError) in
+        try withLease { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
             let flags = turn.segments.current.header.flags

@@ -80,7 +80,9 @@ package struct LiveSet: Sendable {
     /// Undoes what failed commits adopted and retired. A segment that was begun behind `published` stays.
     mutating func takeBack(to published: LiveSet) {
         let last = published.mains.last?.number ?? 0
-        mains = published.mains + mains.filter { $0.number > last }
+        // Those that are here may be open to be written.
+        let kept = published.mains.map { main in mains.last { $0.number == main.number } ?? main }
+        mains = kept + mains.filter { $0.number > last }
         sides = published.sides
     }
 

@@ -1,7 +1,7 @@
 // The folder of a store: its lock, its mark and its segments.                 Format 20
 //
-// Byte 0 of the lock file is locked exclusively by the writer, byte 1 is shared by every process that has
-// the store open. The lock file's first 64 bytes are the mark: how far the log is known to be durable.
+// Byte 1 of the lock file is shared by every process that has the store open; which others say what is in
+// StoreFiles+Lease.swift. The lock file's first 64 bytes are the mark: how far the log is known to be durable.
 //
 // Threads: any; locking and making segments are done by one at a time.
 
@@ -17,13 +17,16 @@ package final class StoreFiles: Sendable {
     package let fileSystem: any FileSystem
     package let lock: any File
     /// Whether there is no store yet, so that no mark may say that there is one.
-    private let isUnfinished = Atomic(false)
+    private let hasNoStore = Atomic(false)
 
     package init(folder: FilePath, fileSystem: any FileSystem, lock: any File) {
         self.folder = folder
         self.fileSystem = fileSystem
         self.lock = lock
     }
+
+    /// Whether what is written is no store before `finish(_:)`.
+    var isUnfinished: Bool { hasNoStore.load(ordering: .acquiring) }
 
     /// The numbers of the segments in the folder, in order.
     func segmentNumbers() throws(FileSystemError) -> [UInt32] {
@@ -50,11 +53,14 @@ package final class StoreFiles: Sendable {
     }
 
     /// Writes the mark. A failure costs nothing: the mark is a hint that may be old.
-    func writeMark(_ mark: MarkRecord) {
-        if isUnfinished.load(ordering: .acquiring) { return }
+    func writeMark(_ mark: MarkRecord) { try? putMark(mark) }
+
+    /// The same where it takes the place of one that says where the log ends.                       F-225
+    func putMark(_ mark: MarkRecord) throws(FileSystemError) {
+        if hasNoStore.load(ordering: .acquiring) { return }
         var writer = ByteWriter(capacity: MarkRecord.size)
         mark.encode(to: &writer)
-        try? lock.write(writer.bytes, at: 0)
+        try lock.write(writer.bytes, at: 0)
     }
 
     /// The same where it may not be lost: a record of another role is there, or is to be.
@@ -67,7 +73,7 @@ package final class StoreFiles: Sendable {
 
     /// Says that there is no store in the folder yet, whatever is written into it (F-220), until `finish(_:)`.
     package func beginUnfinished(_ store: StoreID) throws(FileSystemError) {
-        isUnfinished.store(true, ordering: .releasing)
+        hasNoStore.store(true, ordering: .releasing)
         try writeMarkDurably(
             MarkRecord(
                 store: store, commit: 0, lsn: 0, chain: 0, segment: 0, role: .unfinishedCopy))
@@ -76,7 +82,7 @@ package final class StoreFiles: Sendable {
     /// Says that the store is there, and how far it is durable. It is not to be lost once somebody was told of it.
     func finish(_ mark: MarkRecord) throws(FileSystemError) {
         try writeMarkDurably(mark)
-        isUnfinished.store(false, ordering: .releasing)
+        hasNoStore.store(false, ordering: .releasing)
     }
 
     // MARK: Segments
@@ -147,8 +153,6 @@ package final class StoreFiles: Sendable {
     private func makeFile(_ number: UInt32, _ bytes: UnsafeRawBufferPointer)
         throws(FileSystemError) -> any File
     {
-        // What an earlier attempt left is nothing that anybody relies on (FS4).
-        if try fileSystem.exists(path(number)) { try fileSystem.unlink(path(number)) }
         let file = try fileSystem.open(path(number), .create)
         do {
             try file.write(bytes, at: 0)
@@ -239,6 +243,9 @@ package final class StoreFiles: Sendable {
 
     /// Drops the locks. The lock file closes with the last reference to it.
     package func release() {
+        end(.checkpoints)
+        end(.compaction)
+        leaveWriters()
         try? lock.unlock(byte: 0)
         try? lock.unlock(byte: 1)
     }

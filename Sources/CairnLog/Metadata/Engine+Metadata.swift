@@ -85,7 +85,7 @@ extension Engine {
 
     /// Begins a segment that says that metadata may be in it, and in all after it, unless the newest one does.
     func allowMetadata() throws(StoreError) {
-        try withTurn { turn throws(StoreError) in
+        try withLease { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
             if turn.segments.current.header.flags.allowsMetadata { return }

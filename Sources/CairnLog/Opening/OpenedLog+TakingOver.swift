@@ -16,14 +16,8 @@ extension OpenedLog {
     mutating func takeOver() throws(StoreError) {
         let fileSystem = files.fileSystem
         do {
-            if !report.wasClosed { try fileSystem.syncDirectory(files.folder) }
-            // The files were opened to be read, but for the newest one mostly; the one that takes commits is opened to be written.
-            let last = segments.current
-            var file = last.file
-            if file !== writable {
-                file = try fileSystem.open(files.path(last.number), .readWrite)
-                segments.replaceCurrent(with: Segment(header: last.header, file: file))
-            }
+            if !report.wasClosed, !wasHandedOver { try fileSystem.syncDirectory(files.folder) }
+            let file = try openCurrent()
             for segment in segments.mains {
                 try files.rewrite(
                     segment, from: durable,
@@ -37,23 +31,25 @@ extension OpenedLog {
                 try file.truncate(to: end.offset)
                 try file.synchronizeData()
             }
+            // Others may have values there that wait for a commit.
+            let isAlone = !files.hasOtherWriters
             // What lies behind the adopted part of a segment was to be adopted by a commit that never came.
-            for side in segments.sides {
+            for side in segments.sides where isAlone {
                 guard try side.segment.file.size() > side.end else { continue }
                 let file = try fileSystem.open(files.path(side.segment.number), .readWrite)
                 try file.truncate(to: side.end)
             }
             // What a checkpoint was opened with is kept until there is a newer one.
-            if !needless.isEmpty {
+            if isAlone, !needless.isEmpty {
                 let needless = needless
                 try files.removeSegments { needless.contains($0) }
             }
             let mark = MarkRecord(
                 store: storeID, commit: commit, lsn: end.lsn, chain: end.chain, segment: end.segment
             )
-            if role == .writer {
+            if !role.isCopy {
                 // A store that was closed says it already.
-                if mark != former { files.writeMark(mark) }
+                if mark != former { try files.putMark(mark) }
             } else {
                 // That this is a copy which nobody has written to must never be believed again.
                 try files.writeMarkDurably(mark)
@@ -66,5 +62,23 @@ extension OpenedLog {
         } catch {
             preconditionFailure("taking over gives file system and store errors alone: \(error)")
         }
+    }
+
+    /// Opens the segment that takes commits to be written: files are opened to be read.
+    mutating func openCurrentToWrite() throws(StoreError) {
+        do throws(FileSystemError) {
+            _ = try openCurrent()
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    private mutating func openCurrent() throws(FileSystemError) -> any File {
+        let last = segments.current
+        // The newest file in the folder was opened for it, and is mostly the one.
+        if last.file === writable { return last.file }
+        let file = try files.fileSystem.open(files.path(last.number), .readWrite)
+        segments.replaceCurrent(with: Segment(header: last.header, file: file))
+        return file
     }
 }

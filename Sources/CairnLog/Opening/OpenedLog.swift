@@ -60,6 +60,10 @@ package struct OpenedLog {
     var report: RecoveryReport
     /// Whether the caller has opened it to write, and takes it over once its state was built.
     var isToBeTakenOver = false
+    /// Whether a process that has the store open still has said that the log ends here.
+    var wasHandedOver = false
+    /// Whether the caller may append.
+    var hasLease = true
 }
 
 extension OpenedLog {

@@ -2,7 +2,8 @@
 //
 //   1. The folder and its lock file are made if they are missing. Their names are durable before the first
 //      segment is, which is the business of whoever makes it (FS1).
-//   2. The writer locks byte 0 of the lock file exclusively; everybody shares byte 1.
+//   2. Who wants to write takes the lease if it can be had at once, and reads beside whoever has it otherwise; everybody
+//      shares byte 1 of the lock file.
 //   3. The log is read. A reader beside a writer stops at the mark, and reads again what a writer changed
 //      under it.
 //   4. A folder without a whole start frame is one whose creation did not finish (FS4): it is made anew.
@@ -61,19 +62,20 @@ struct StoreOpener {
     }
 
     private func makeFolder() throws {
-        if try fileSystem.exists(folder) {
-            let names = try fileSystem.list(folder)
-            guard names.isEmpty else {
-                throw StoreError(
-                    .openFailed,
-                    names.contains { SegmentName.number(in: $0) != nil }
-                        ? "the store's lock file is missing; a copy of a store needs all its files"
-                        : "the folder is not empty and holds no store",
-                    context: .init(path: "\(folder)"))
-            }
-            return
+        do throws(FileSystemError) {
+            return try fileSystem.makeDirectory(folder)
+        } catch {
+            guard error.code == .fileExists else { throw error }
         }
-        try fileSystem.makeDirectory(folder)
+        let names = try fileSystem.list(folder)
+        // Another process may be making a store there.
+        if names.isEmpty || names.contains(where: { $0 == SegmentName.lock }) { return }
+        throw StoreError(
+            .openFailed,
+            names.contains { SegmentName.number(in: $0) != nil }
+                ? "the store's lock file is missing; a copy of a store needs all its files"
+                : "the folder is not empty and holds no store",
+            context: .init(path: "\(folder)"))
     }
 
     /// Takes the locks and reads the log, or begins one. Nil if the lock file is not the folder's any more, as somebody
@@ -92,23 +94,27 @@ struct StoreOpener {
     private func open(_ files: StoreFiles, schema: Schema?, hasWriter: Bool) throws(StoreError)
         -> OpenedLog
     {
-        let outcome: LogReader.Outcome
-        if options.isReadOnly {
-            outcome = try readBesideWriters(files, hasWriter: hasWriter)
-        } else {
-            // Nobody else writes, so what is there stays as it is.
-            let folder = try content(files)
-            var reader = LogReader(
-                files, mark: try mark(files), limit: nil, pool: newPool, rebuild: rebuild(files),
-                monitor: monitor)
-            outcome = try reader.read(folder)
+        var hasLease = !options.isReadOnly && !hasWriter
+        var outcome =
+            hasLease
+            ? try readToEnd(files) : try readBesideWriters(files, hasWriter: hasWriter)
+        if !options.isReadOnly, !hasLease, !isReady(outcome, schema) {
+            // Somebody else may be about to make the store, or to migrate it.
+            try waitForTurn(files, seconds: options.timeout)
+            hasLease = true
+            outcome = try readToEnd(files)
         }
         if case .log(var log) = outcome {
             if let schema { log.catalog = try catalog(log.catalog, under: schema) }
             chooseFetchIndexes(schema, &log)
-            if !options.isReadOnly {
-                try checkWritable(log)
-                log.isToBeTakenOver = true
+            if !options.isReadOnly { try checkWritable(log) }
+            log.isToBeTakenOver = hasLease
+            log.hasLease = hasLease
+            // Without another process the machine may have stopped since it was said.                 F-225
+            if hasLease, files.hasOtherWriters, let mark = try mark(files), mark.role == .released {
+                log.wasHandedOver =
+                    mark.lsn == log.end.lsn && mark.chain == log.end.chain
+                    && log.report.bytesLeftBehind == 0
             }
             return log
         }
@@ -130,6 +136,37 @@ struct StoreOpener {
             return try creator.goOn(with: unfinished, schema)
         }
         return try creator.create(schema)
+    }
+
+    /// Whether there is a store that can be opened with the schema.
+    private func isReady(_ outcome: LogReader.Outcome, _ schema: Schema?) -> Bool {
+        guard case .log(let log) = outcome else { return false }
+        return schema.map { (try? catalog(log.catalog, under: $0)) != nil } ?? true
+    }
+
+    /// Reads the log as somebody who has the lease.
+    ///
+    /// - Parameter isLate: whether parts of a checkpoint may be read when they are first touched.
+    private func readToEnd(_ files: StoreFiles, isLate: Bool = true) throws(StoreError)
+        -> LogReader.Outcome
+    {
+        var reading = 1
+        while true {
+            do throws(StoreError) {
+                let folder = try content(files)
+                var reader = LogReader(
+                    files, mark: try mark(files), limit: nil, pool: newPool,
+                    rebuild: isLate ? rebuild(files) : nil, monitor: monitor)
+                return try reader.read(folder)
+            } catch {
+                // Others write nothing meanwhile, but remove what is no part of the store any more.
+                guard reading < 5, error.code != .cancelled, files.hasOtherWriters else {
+                    throw error
+                }
+                reading += 1
+                Pause.milliseconds(1)
+            }
+        }
     }
 
     /// Makes the state at a checkpoint's commit without the checkpoint.
@@ -167,14 +204,24 @@ struct StoreOpener {
 
     // MARK: Reading only
 
+    /// Reads the log once more, for somebody who has it open and has got the lease.
+    func readAlone(_ files: StoreFiles) throws(StoreError) -> OpenedLog {
+        guard case .log(var log) = try readToEnd(files, isLate: false) else { throw isEmpty }
+        try checkWritable(log)
+        log.isToBeTakenOver = true
+        return log
+    }
+
+    private var isEmpty: StoreError {
+        StoreError(
+            .unusable, "the store no longer holds anything", context: .init(path: "\(folder)"))
+    }
+
     /// Reads the log once more, for somebody who has it open to read.
     func readAgain(_ files: StoreFiles) throws(StoreError) -> OpenedLog {
         guard
             case .log(let log) = try readBesideWriters(files, hasWriter: try isWritten(files))
-        else {
-            throw StoreError(
-                .unusable, "the store no longer holds anything", context: .init(path: "\(folder)"))
-        }
+        else { throw isEmpty }
         return log
     }
 
@@ -235,12 +282,10 @@ struct StoreOpener {
         return try again.read()
     }
 
-    /// Whether somebody else has the writer's lock. It is taken for a moment to find out.
+    /// Whether somebody else may be writing.
     private func isWritten(_ files: StoreFiles) throws(StoreError) -> Bool {
         do {
-            let isFree = try files.lock.lock(byte: 0, exclusive: false)
-            if isFree { try files.lock.unlock(byte: 0) }
-            return !isFree
+            return try files.isLeaseTaken()
         } catch {
             throw StoreError(error)
         }
@@ -248,20 +293,22 @@ struct StoreOpener {
 
     // MARK: Locks
 
-    /// Takes the locks; true if somebody else writes, nil if the lock file is not the folder's any more.
+    /// Takes the locks: the lease, too, if it can be had at once; true if somebody else has that, nil if the lock file is not
+    /// the folder's any more.
     private func takeLocks(_ files: StoreFiles) throws(StoreError) -> Bool? {
         do {
-            if !options.isReadOnly { try waitForTurn(files) }
+            let hasLease = try !options.isReadOnly && files.takeLease(within: 0)
             guard try files.lock.lock(byte: 1, exclusive: false) else {
                 throw StoreError(
                     .storeInUse, "the store is being removed", context: .init(path: "\(folder)"))
             }
+            if !options.isReadOnly { try files.joinWriters() }
             // Nobody removes it from here on.
             guard try files.isCurrent() else {
                 files.release()
                 return nil
             }
-            return options.isReadOnly ? try isWritten(files) : false
+            return try !hasLease && (!options.isReadOnly || isWritten(files))
         } catch let error as FileSystemError {
             throw StoreError(error)
         } catch let error as StoreError {
@@ -271,18 +318,13 @@ struct StoreOpener {
         }
     }
 
-    private func waitForTurn(_ files: StoreFiles) throws {
-        // At least two: a reader that looks for a writer has the lock for a moment.
-        let wanted = options.timeout > 0 ? (options.timeout / 0.005).rounded() : 0
-        let attempts = max(2, Int(exactly: wanted) ?? .max)
-        for attempt in 1...attempts {
-            if try files.lock.lock(byte: 0, exclusive: true) { return }
-            if attempt < attempts { Pause.milliseconds(5) }
+    private func waitForTurn(_ files: StoreFiles, seconds: Double) throws(StoreError) {
+        do {
+            if try files.takeLease(within: seconds) { return }
+        } catch {
+            throw StoreError(error)
         }
-        let holder = try files.lock.lockHolder(byte: 0)
-        let who = holder.map { "process \($0)" } ?? "another process"
-        throw StoreError(
-            .storeInUse, "\(who) writes to the store", context: .init(path: "\(folder)"))
+        throw files.leaseIsTaken()
     }
 
     // MARK: Existing stores

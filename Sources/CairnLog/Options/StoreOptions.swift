@@ -70,8 +70,10 @@ public struct LogStoreOptions: Sendable {
     /// Bytes of files that snapshots may keep from being removed after compaction. Above that the oldest snapshots are
     /// given up: reading from them throws `.snapshotExpired`.
     public var snapshotLimit: UInt64 = 4 << 30
-    /// Seconds to wait for another process that writes, before `.storeInUse` is thrown.
-    public var timeout = 0.25
+    /// Seconds that a commit waits for another process that writes, before it throws `.storeInUse`. Processes write in turns,
+    /// commit by commit, so it is waited for longer only while another one has much to write, or is stopped. 0 = it is not
+    /// waited for.
+    public var timeout = 5.0
     /// Bytes that blocks may take in memory: as they are stored, for whoever reads single objects, and the columns of them that
     /// scans have decoded, as long as there is room. A scan of more than that leaves what is there. nil = a sixteenth of the
     /// memory, at most 256 MiB.
@@ -100,6 +102,8 @@ public struct LogStoreOptions: Sendable {
     package var isUnfinished = false
     /// Who writes, as the history says it; nil: this process.
     package var historyProcess: (number: UInt32, program: String)?
+    /// Which process opens the store, where one plays several: each has engines of its own.
+    package var process = 0
     /// The sizes of things.
     package var sizes = StoreSizes()
 

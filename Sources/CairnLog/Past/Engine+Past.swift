@@ -56,7 +56,7 @@ extension Engine {
 
     /// Begins a segment that says that past states are kept, unless the newest one does.
     private func allowPastStates() throws(StoreError) {
-        try withTurn { turn throws(StoreError) in
+        try withLease { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
             let flags = turn.segments.current.header.flags

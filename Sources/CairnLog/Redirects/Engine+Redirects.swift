@@ -10,7 +10,7 @@ package import CairnStore
 extension Engine {
     /// Begins a segment that says that redirects may be in it, and in all after it, unless the newest one does.
     package func allowRedirects() throws(StoreError) {
-        try withTurn { turn throws(StoreError) in
+        try withLease { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
             if turn.segments.current.header.flags.allowsRedirects { return }

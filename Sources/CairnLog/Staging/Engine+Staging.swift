@@ -74,7 +74,7 @@ extension Engine {
         for segment in tools.staging.segments {
             // A file that is removed can be read by those who have it open; one that is cut off cannot.
             if isKept, tools.staging.isInUse(segment.number),
-                turn.segments.sides.contains(where: { $0.segment === segment })
+                turn.segments.sides.contains(where: { $0.segment.number == segment.number })
             {
                 continue
             }

@@ -20,8 +20,10 @@ package final class EngineRegistry: Sendable {
         let isReadOnly: Bool
         /// Memory file systems number their files alike.
         let fileSystem: ObjectIdentifier?
+        let process: Int
 
-        init(_ lock: any File, _ fileSystem: any FileSystem, isReadOnly: Bool) {
+        init(_ lock: any File, _ fileSystem: any FileSystem, _ process: Int = 0, isReadOnly: Bool) {
+            self.process = process
             identity = lock.identity
             self.isReadOnly = isReadOnly
             self.fileSystem = (fileSystem as? MemoryFileSystem).map(ObjectIdentifier.init)
@@ -95,9 +97,9 @@ package final class EngineRegistry: Sendable {
         try engines.withLock { engines throws(StoreError) in
             let opener = StoreOpener(folder: folder, options: options)
             guard let lock = try opener.openLockFile() else { return .removed }
-            var key = Key(lock, options.fileSystem, isReadOnly: options.isReadOnly)
+            var key = Key(lock, options.fileSystem, options.process, isReadOnly: options.isReadOnly)
             if sharesWriter {
-                let writer = Key(lock, options.fileSystem, isReadOnly: false)
+                let writer = Key(lock, options.fileSystem, options.process, isReadOnly: false)
                 if engines[writer] != nil { key = writer }
             }
             if let entry = engines[key] {
@@ -131,7 +133,16 @@ package final class EngineRegistry: Sendable {
         var waits = 0.0
         while attempts < Self.attempts {
             switch try openToMigrateOnce(folder, options) {
-            case .engine(let engine): return engine
+            case .engine(let engine):
+                do throws(StoreError) {
+                    // No other process writes before it is over, whoever waits.
+                    engine.lease.pin()
+                    try engine.withLease { _ in }
+                } catch {
+                    try? closeAfterMigration(engine)
+                    throw error
+                }
+                return engine
             case .closing(let engine): try wait(for: engine)
             case .migrating:
                 guard waits < options.timeout else {
@@ -154,7 +165,7 @@ package final class EngineRegistry: Sendable {
         try engines.withLock { engines throws(StoreError) in
             let opener = StoreOpener(folder: folder, options: options)
             guard let lock = try opener.openLockFile() else { return .removed }
-            let key = Key(lock, options.fileSystem, isReadOnly: false)
+            let key = Key(lock, options.fileSystem, options.process, isReadOnly: false)
             if let entry = engines[key] {
                 return entry.isClosing ? .closing(entry.engine) : .migrating
             }

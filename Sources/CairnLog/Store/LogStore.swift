@@ -10,8 +10,8 @@ import SystemPackage
 
 /// A store in a folder, or in memory, that keeps its objects in a log of its own.
 ///
-/// Everybody in a process who opens the same store shares one engine. Another process can read beside the
-/// one that writes; a second one that wants to write gets an error that names the first.
+/// Everybody in a process who opens the same store shares one engine. Processes write to it in turns, commit by commit, and
+/// others read meanwhile; one whose turn does not come in time gets an error that names who keeps it.
 ///
 /// ```swift
 /// let store = try LogStore.open(at: "shop.cairn", schema: Schema(model))
@@ -48,7 +48,7 @@ public final class LogStore: PersistentStore {
     /// is valid, defaults and delete rules, transformers, requests, merge rules. Where several have a store open in a process, it is
     /// the model of the first.
     ///
-    /// - Throws: `StoreError`: `.storeInUse` if another process writes, `.incompatibleModel` if the store is of
+    /// - Throws: `StoreError`: `.storeInUse` if another process makes or migrates it, `.incompatibleModel` if the store is of
     ///   another version of the model (see ``LogStoreOptions/ignoresModelVersion``), `.damaged` with the place, `.cancelled` if `recoveryProgress` said so,
     ///   `.openFailed` otherwise.
     /// - Complexity: O(log behind the newest checkpoint), whose parts are read when they are first touched; without a
@@ -103,6 +103,14 @@ public final class LogStore: PersistentStore {
             try EngineRegistry.shared.open(
                 FilePath(path), schema: nil, options: options, sharesWriter: true))
     }
+
+    /// Runs a closure while no other process can write to the store.
+    package func whileAloneInWriting<R>(_ body: () throws -> R) throws -> R {
+        try engine.keepingLease(body)
+    }
+
+    /// The number of the last commit that is published.
+    package var lastCommit: UInt64 { engine.registry.read { $0.commit } }
 
     /// A store in memory: the same engine on a disk that is none. It is gone when it is closed.
     public static func inMemory(schema: Schema, options: LogStoreOptions = LogStoreOptions())

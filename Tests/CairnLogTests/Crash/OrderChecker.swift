@@ -51,13 +51,13 @@ struct OrderChecker: Sendable {
             if !isWhole || !state.pendingNames.isEmpty {
                 find("F-222: a copy is called whole, and is not durable")
             }
-        } else if mark.role == .writer, isCopying(state) {
+        } else if !mark.role.isCopy, isCopying(state) {
             let isCut = state.names.allSatisfy { name, file in
                 SegmentName.number(in: name) == nil || state.files[file].pending.isEmpty
             }
             if !isCut { find("F-223: an unfinished copy is written to before it is cut off") }
         }
-        mustBeSaid = mark.role != .writer || record(state).map { $0.role != .writer } ?? false
+        mustBeSaid = mark.role.isCopy || record(state)?.role.isCopy ?? false
         claim = mark
     }
 

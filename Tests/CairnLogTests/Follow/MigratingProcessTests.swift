@@ -104,7 +104,11 @@ struct MigratingProcessTests {
                 #expect(try !Self.look(reader, expected, place), place)
                 #expect(try LogStore.metadata(forStoreAt: path).model == WriterStore.model, place)
                 let bodies: [() throws -> Void] = [
-                    { _ = try WriterStore.open(path, .full, timeout: 0.02) },
+                    {
+                        let store = try WriterStore.open(path, .full, timeout: 0.02)
+                        defer { try? store.close() }
+                        try store.engine.withLease { _ in }
+                    },
                     { try WriterStore.migrate(path, timeout: 0.02) { _ in } },
                 ]
                 for body in bodies {

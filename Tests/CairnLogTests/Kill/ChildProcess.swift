@@ -78,6 +78,12 @@ final class ChildProcess {
         return text.split(separator: "\n")
     }
 
+    /// Stops it where it is.
+    func pause() { kill(process, SIGSTOP) }
+
+    /// Lets it go on.
+    func goOn() { kill(process, SIGCONT) }
+
     /// Kills it, waits for its end, and gives the lines that had not been read.
     func end() -> (lines: [Substring], wasKilled: Bool) {
         kill(process, SIGKILL)

@@ -55,13 +55,18 @@ struct StoreLockTests {
                 defer { other.stop() }
                 for timeout in [0, 0.02, .nan, -1] {
                     options.timeout = timeout
+                    // It can be opened, and who wants to write waits for its turn.
+                    let second = try LogStore.open(at: path, options: options)
+                    #expect(try SampleStore.text(second) == text)
                     let error = #expect(throws: StoreError.self) {
-                        try LogStore.open(at: path, options: options)
+                        try SampleStore.manyRows(second)
                     }
                     #expect(error?.code == .storeInUse)
                     #expect(
                         error?.message
-                            == "process \(other.process.processIdentifier) writes to the store")
+                            == "process \(other.process.processIdentifier) (python3) writes to the store"
+                    )
+                    try second.close()
                 }
                 // To read is allowed.
                 options.isReadOnly = true

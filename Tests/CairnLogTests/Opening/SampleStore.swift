@@ -85,6 +85,7 @@ enum SampleStore {
         options.durability = durability
         options.sizes.fillBytes = 0
         options.sizes.closingCheckpointBytes = .max
+        options.sizes.leaseSeconds = .infinity
         return options
     }
 

@@ -554,7 +554,7 @@ struct MappingModelReadingTests {
             .map { Array($0.utf8) }
             + Self.long(["@count.", "owner."])
         var models = 0
-        Rounds.run("fuzzed archives of mapping models", everyDay: 120, whole: 500_000) { random in
+        Rounds.run("fuzzed archives of mapping models", everyDay: 400, whole: 500_000) { random in
             let index = Int.random(in: 0..<archives.count, using: &random)
             var bytes = archives[index]
             random.mutate(&bytes, words: words)
