@@ -63,6 +63,20 @@ public struct StoreStatus: Sendable {
         public let position: UInt64
     }
 
+    /// A process that has the store open.
+    public struct User: Sendable {
+        /// The process.
+        public let process: Int32
+        /// The name of its program.
+        public let program: String
+        /// When the process was started.
+        public let started: Date?
+        /// Whether it has the store open to write.
+        public let mayWrite: Bool
+        /// Whether it is its turn to write.
+        public let hasTurn: Bool
+    }
+
     /// The store's identity; nil if no file says it.
     public let identifier: UUID?
     /// The version of the file format.
@@ -75,6 +89,8 @@ public struct StoreStatus: Sendable {
     public let mark: Mark?
     /// The process that writes to the store now; nil if there is none, or the system does not tell.
     public let writer: Int32?
+    /// The processes that have the store open, as far as the system tells: of this user, on this machine. Linux only.
+    public let users: [User]
     /// The number of the last commit; 0 if there is none.
     public let commit: UInt64
     /// When the last commit was made, and by whom.
@@ -152,6 +168,14 @@ extension StoreStatus {
         }
         mark = survey.mark.map { Mark(commit: $0.commit, position: $0.lsn) }
         self.writer = writer
+        users =
+            survey.lock.map { survey.fileSystem.users(of: $0) }?
+            .filter { $0.hasLocked(1) }.map { user in
+                User(
+                    process: user.process, program: user.program,
+                    started: user.started.map(Date.init(timeIntervalSince1970:)),
+                    mayWrite: user.mayWrite, hasTurn: user.hasLocked(0))
+            } ?? []
         openingCheckpoint = base?.commit
         commit = progress.commits > 0 ? progress.commit : base?.commit ?? 0
         let last = Self.commit(

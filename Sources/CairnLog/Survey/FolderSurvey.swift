@@ -72,6 +72,7 @@ struct SurveyedSegment {
 
 struct FolderSurvey {
     let folder: FilePath
+    let fileSystem: any FileSystem
     /// By rising number.
     private(set) var segments: [SurveyedSegment] = []
     /// Nil if no header says it.
@@ -95,6 +96,7 @@ struct FolderSurvey {
     ///   `.inputOutput` if the folder cannot be read.
     init(_ folder: FilePath, _ fileSystem: any FileSystem) throws(StoreError) {
         self.folder = folder
+        self.fileSystem = fileSystem
         let numbers: [UInt32]
         var lock: TolerantFile?
         do throws(FileSystemError) {

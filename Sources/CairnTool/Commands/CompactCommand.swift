@@ -15,11 +15,12 @@ struct CompactCommand: ParsableCommand {
             """)
 
     @OptionGroup var place: StoreArgument
+    @OptionGroup var turn: WaitOptions
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let console = Console.current
-        let result = try StoreSession.writing(place.store) { session in
+        let result = try StoreSession.writing(place.store, wait: turn.wait) { session in
             defer { console.endProgress() }
             return try session.store.compact { written in
                 console.progress("compacting: \(PlainText.bytes(written)) written")

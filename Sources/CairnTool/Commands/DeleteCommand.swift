@@ -23,6 +23,8 @@ struct DeleteCommand: ParsableCommand {
     @Flag(help: "Delete all objects of the entity.")
     var all = false
 
+    @OptionGroup var turn: WaitOptions
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -32,7 +34,7 @@ struct DeleteCommand: ParsableCommand {
     }
 
     func run() throws {
-        let result = try StoreSession.writing(place.store) { session in
+        let result = try StoreSession.writing(place.store, wait: turn.wait) { session in
             let fetch = try session.fetch(try session.entity(entity), which)
             var request = BatchDeleteRequest(.fetch(fetch))
             request.author = "cairn delete"

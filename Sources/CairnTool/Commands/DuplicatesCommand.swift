@@ -61,6 +61,8 @@ struct DuplicatesCommand: ParsableCommand {
     @Option(parsing: .unconditional, help: "The greatest number of groups that are printed.")
     var limit = 20
 
+    @OptionGroup var turn: WaitOptions
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -99,7 +101,7 @@ struct DuplicatesCommand: ParsableCommand {
         }
         let result =
             delete
-            ? try StoreSession.writing(place.store, action)
+            ? try StoreSession.writing(place.store, wait: turn.wait, action)
             : try StoreSession.reading(place.store, action)
         if output.json { printJSON(result, keys) } else { printTable(result, keys) }
     }

@@ -51,6 +51,8 @@ struct HistoryCommand: ParsableCommand {
     @Flag(help: "Begin a history, if the store keeps none, and print nothing of it.")
     var keep = false
 
+    @OptionGroup var turn: WaitOptions
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -115,7 +117,9 @@ struct HistoryCommand: ParsableCommand {
 
     /// Has the store keep a history from now on.
     private func begin() throws {
-        let bounds = try StoreSession.writing(place.store, tracksHistory: true) {
+        let bounds = try StoreSession.writing(
+            place.store, wait: turn.wait, tracksHistory: true
+        ) {
             try $0.store.historyBounds()
         }
         guard let bounds else { throw StoreError.noHistory }

@@ -166,6 +166,8 @@ struct ImportCommand: ParsableCommand {
             valueName: "insert|skip|error"))
     var missingKey: MissingKeyOption = .error
 
+    @OptionGroup var turn: WaitOptions
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -213,7 +215,7 @@ struct ImportCommand: ParsableCommand {
         let job = ImportJob(
             store: place.store, entity: entity, model: model, unique: constraints, mapping: mapping,
             types: types, addsFields: addFields, widens: widen, separator: separator,
-            createsTargets: createTargets)
+            createsTargets: createTargets, wait: turn.wait)
         var options = ListOptions()
         options.encoding = encoding
         options.delimiter = delimiter

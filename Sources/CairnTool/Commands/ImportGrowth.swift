@@ -147,6 +147,7 @@ struct ImportGrowth {
         let plan = ModelMigrationPlan(from: old, to: new)
         var options = LogStoreOptions()
         options.createsIfMissing = false
+        options.timeout = job.wait.seconds
         guard plan.inferability == .no else {
             _ = try LogStore.migrate(at: job.store, to: new, options: options)
             return

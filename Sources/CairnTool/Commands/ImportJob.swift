@@ -30,6 +30,8 @@ struct ImportJob {
     var separator = ";"
     /// Whether targets of relationships are made that are not there.
     var createsTargets = false
+    /// How long to wait for others who write the store.
+    var wait = WaitingTime.usual
 
     /// Says of a request what the command line does, for an entity of the store.
     typealias Completion = (inout BatchInsertRequest, SchemaEntity, StoreSession) throws -> Void
@@ -65,19 +67,26 @@ struct ImportJob {
         }
         let hadFolder = FileManager.default.fileExists(atPath: store)
         let schema = try schema(exists: exists, source, form, console)
-        return try StoreSession.making(store, schema) { session in
+        return try StoreSession.making(store, wait: wait, schema) { session in
             // Who made the store is known only now: another process may have been faster.
             let isNew = session.store.recovery.wasCreated
-            do {
+            func work() throws -> Outcome {
                 var outcome = try insert(source, form, session, console, choose)
                 outcome.isNewStore = isNew
                 outcome.hasInferredModel = isNew && model == nil
                 outcome.seconds = (ContinuousClock.now - start) / .seconds(1)
                 return outcome
-            } catch {
-                // The store is still open, and the writer's lock ours.
-                if isNew { Self.remove(store, keepingFolder: hadFolder) }
-                throw error
+            }
+            guard isNew else { return try work() }
+            // Nobody else writes to it before it is known whether it stays.
+            return try session.store.whileAloneInWriting {
+                let isEmpty = session.store.lastCommit == 1
+                do {
+                    return try work()
+                } catch {
+                    if isEmpty { Self.remove(store, keepingFolder: hadFolder) }
+                    throw error
+                }
             }
         }
     }
@@ -89,7 +98,7 @@ struct ImportJob {
         _ choose: Completion
     ) throws -> Outcome {
         func attempt() throws -> Outcome {
-            try StoreSession.writing(store) { session in
+            try StoreSession.writing(store, wait: wait) { session in
                 try insert(source, form, session, console, choose)
             }
         }

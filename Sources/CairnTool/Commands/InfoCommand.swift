@@ -123,6 +123,13 @@ struct InfoCommand: ParsableCommand {
         }
         lines.append("  mark         \(status.mark.map { "commit \($0.commit)" } ?? "none")")
         lines.append("  state        \(state(status))")
+        for user in status.users {
+            let started = user.started.map { ", runs since \(PlainText.value(.date(rounded($0))))" }
+            lines.append(
+                "  open in      process \(user.process) (\(user.program)), "
+                    + (user.mayWrite ? "to write" : "to read")
+                    + (user.hasTurn ? ", whose turn it is" : "") + (started ?? ""))
+        }
         lines.append(
             "  to open      \(PlainText.bytes(status.bytesToRead)) to read,"
                 + " \(PlainText.count(status.commitsToRead, "commit"))"
@@ -149,7 +156,8 @@ struct InfoCommand: ParsableCommand {
             return
                 "an interrupted write left \(PlainText.bytes(status.bytesLeftBehind)) behind, which do not count"
         }
-        return status.wasClosed ? "closed" : "not closed"
+        if status.wasClosed { return "closed" }
+        return status.users.contains(where: \.mayWrite) ? "open" : "not closed"
     }
 
     private static func table(_ schema: Schema, _ statistics: StoreStatistics) -> TextTable {
@@ -221,6 +229,16 @@ struct InfoCommand: ParsableCommand {
         add("lastAuthor", .text(status.lastAuthor))
         add("closed", .boolean(status.wasClosed))
         add("writer", status.writer.map { .count($0) } ?? .null)
+        add(
+            "users",
+            .array(
+                status.users.map {
+                    .object([
+                        "process": .count($0.process), "program": .string($0.program),
+                        "started": date($0.started), "writes": .boolean($0.mayWrite),
+                        "hasTurn": .boolean($0.hasTurn),
+                    ])
+                }))
         add("bytesLeftBehind", .count(status.bytesLeftBehind))
         add("bytes", .count(status.segments.reduce(0) { $0 + $1.bytes }))
         add(

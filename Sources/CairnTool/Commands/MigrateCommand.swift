@@ -74,6 +74,8 @@ struct MigrateCommand: ParsableCommand {
     )
     var ignoreSpace = false
 
+    @OptionGroup var turn: WaitOptions
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -97,7 +99,7 @@ struct MigrateCommand: ParsableCommand {
         for warning in destination.warnings { console.printError("cairn: note: \(warning)") }
         if let mapping {
             let migration = try MappingMigration(
-                store: place.store, to: destination.schema, file: mapping)
+                store: place.store, to: destination.schema, file: mapping, wait: turn.wait)
             return dryRun
                 ? migration.tell(console, json: output.json)
                 : try migration.run(console, json: output.json, asksForSpace: !ignoreSpace)
@@ -105,6 +107,7 @@ struct MigrateCommand: ParsableCommand {
         if dryRun { return try tell(destination.schema, console) }
         var options = LogStoreOptions()
         options.createsIfMissing = false
+        options.timeout = turn.wait.seconds
         options.checksSpaceBeforeMigration = !ignoreSpace
         options.migrationPrelude = MigrationPrelude.deduplicating(try requests())
         if !deduplications.isEmpty {

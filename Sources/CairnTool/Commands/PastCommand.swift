@@ -32,6 +32,8 @@ struct PastCommand: ParsableCommand {
             valueName: "commit|time"))
     var purge: String?
 
+    @OptionGroup var turn: WaitOptions
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -45,7 +47,9 @@ struct PastCommand: ParsableCommand {
         if keep == nil, purge == nil {
             bounds = try StoreSession.reading(place.store) { try $0.store.pastStateBounds() }
         } else {
-            bounds = try StoreSession.writing(place.store, pastStates: keep) { session in
+            bounds = try StoreSession.writing(
+                place.store, wait: turn.wait, pastStates: keep
+            ) { session in
                 let bounds = try session.store.pastStateBounds()
                 guard let purge else { return bounds }
                 let number = try session.commit(purge, option: "--purge")

@@ -25,14 +25,16 @@ struct StoreSession {
     /// Opens a store that exists to change it.
     ///
     /// - Parameters:
+    ///   - wait: how long to wait for others who write it.
     ///   - tracksHistory: whether a history is kept from now on; nil: as before.
     ///   - pastStates: how far back states are kept from now on; nil: as before.
     static func writing<Result>(
-        _ path: String, tracksHistory: Bool? = nil, pastStates: PastStateRetention? = nil,
-        _ body: (StoreSession) throws -> Result
+        _ path: String, wait: WaitingTime, tracksHistory: Bool? = nil,
+        pastStates: PastStateRetention? = nil, _ body: (StoreSession) throws -> Result
     ) throws -> Result {
         var options = LogStoreOptions()
         options.createsIfMissing = false
+        options.timeout = wait.seconds
         options.persistentHistoryTracking = tracksHistory
         options.pastStates = pastStates
         return try with(path, nil, options, body)
@@ -40,9 +42,12 @@ struct StoreSession {
 
     /// Opens a store to change it, or makes it with a schema.
     static func making<Result>(
-        _ path: String, _ schema: Schema?, _ body: (StoreSession) throws -> Result
+        _ path: String, wait: WaitingTime, _ schema: Schema?,
+        _ body: (StoreSession) throws -> Result
     ) throws -> Result {
-        try with(path, schema, LogStoreOptions(), body)
+        var options = LogStoreOptions()
+        options.timeout = wait.seconds
+        return try with(path, schema, options, body)
     }
 
     /// Whether a folder holds a store, or something of one.

@@ -1,5 +1,8 @@
 // An import that is killed leaves the old list or the new one, nothing between.
 
+import CairnLog
+import CairnModel
+import CairnStore
 import CairnTestSupport
 import Foundation
 import Testing
@@ -78,17 +81,35 @@ struct KilledImportTests {
         }
     }
 
-    @Test("a second process that wants to write is told who does, and readers are not disturbed")
+    @Test("a command writes beside a program, and is refused if that keeps its turn")
     func beside() throws {
         let work = try Workplace()
         try work.importing("1.csv", Self.list(10, size: 0))
-        try StoreSession.writing(work.store) { session in
+        try StoreSession.writing(work.store, wait: .usual) { session in
             let list = try work.list("2.csv", Self.list(20, size: 0))
-            let process = try ToolProcess.start(["import", work.store, list, "--entity", "Thing"])
-            inTime(for: "the tool to end") { process.waitUntilExit() }
-            #expect(process.terminationStatus == 1)
-            #expect(cairn("count", work.store, "Thing").output == "10\n")
+            func importing(wait: String) throws -> Int32 {
+                let process = try ToolProcess.start([
+                    "import", work.store, list, "--entity", "Thing", "--wait", wait,
+                ])
+                inTime(for: "the tool to end") { process.waitUntilExit() }
+                return process.terminationStatus
+            }
+            try session.store.whileAloneInWriting {
+                for wait in ["0", "20ms"] {
+                    let status = try importing(wait: wait)
+                    #expect(status == 1)
+                    #expect(cairn("count", work.store, "Thing").output == "10\n")
+                }
+            }
+            let status = try importing(wait: "1m")
+            #expect(status == 0)
+            #expect(cairn("count", work.store, "Thing").output == "20\n")
+            // The program goes on from there.
+            let entity = try session.entity("Thing").index
+            let result = try session.store.execute(
+                BatchDeleteRequest(.fetch(StoreFetch(entity: entity))))
+            #expect(result.deletedCount == 20)
         }
-        #expect(cairn("count", work.store, "Thing").output == "10\n")
+        #expect(cairn("count", work.store, "Thing").output == "0\n")
     }
 }
