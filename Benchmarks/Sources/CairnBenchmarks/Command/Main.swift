@@ -24,7 +24,8 @@ struct BenchmarkCommand: ParsableCommand {
         abstract: "Runs Cairn and its peers side by side.",
         subcommands: [
             CompareCommand.self, PointReadsCommand.self, PointReadsPartCommand.self,
-            UpkeepCommand.self, MigrationsCommand.self, MigrationPartCommand.self,
+            SharingCommand.self, SharingPartCommand.self, UpkeepCommand.self,
+            MigrationsCommand.self, MigrationPartCommand.self,
         ],
         defaultSubcommand: CompareCommand.self)
 }
