@@ -134,7 +134,7 @@ extension Engine {
     // MARK: Giving back
 
     /// How many looks without a commit end a lease.
-    private static let patience = 125
+    private static let patience = 60
 
     /// Whoever opens a store need not write to it.
     func endOpening() {
@@ -179,14 +179,6 @@ extension Engine {
             }
             pause.looks += 1
             return pause.looks >= Self.patience
-        }
-    }
-
-    /// Gives the lease to whoever waits for it, unless others of this process are about to commit.
-    func passLeaseOn() {
-        guard !lease.isPinned, !files.isUnfinished, files.isLeaseWanted else { return }
-        _ = withTurnIfFree { turn in
-            if lease.isHeld, !lease.isPinned, !turn.isClosed { giveLeaseBack(&turn) }
         }
     }
 

@@ -259,7 +259,6 @@ package final class Engine: Sendable {
         case .sealed(let number, let ticket, let end):
             if let ticket { try wait(for: ticket) }
             if durability == .grouped { scheduleSync() }
-            if durability == .full { passLeaseOn() }
             if isTimeToLook(end) {
                 scheduleLoading()
                 scheduleCheckpoint()

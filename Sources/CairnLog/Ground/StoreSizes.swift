@@ -42,8 +42,9 @@ package struct StoreSizes: Sendable {
     package var recoveryStepBytes: UInt64 = 4 << 20
     /// Seconds after which a reader looks for new commits again.
     package var followSeconds = 0.05
-    /// Seconds between two looks whether another process waits for the lease; infinite: nobody looks.
-    package var leaseSeconds = 0.002
+    /// Seconds between two looks whether another process waits for the lease, which is for how long a process that commits
+    /// keeps it then; infinite: nobody looks. To pass it on costs about as much as a sync.
+    package var leaseSeconds = 0.004
     /// Seconds after which a grouped commit is synced.
     package var groupSeconds = 0.05
     /// Whether stores are made, or made anew when they are opened, with places for the order of ordered relationships.

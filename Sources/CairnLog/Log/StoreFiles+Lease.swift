@@ -7,7 +7,8 @@
 // Who has the lease sees by the door that somebody wants it, gives it back, and finds somebody else at the door when it wants
 // it again: so nobody waits for ever beside one who commits in a loop. Both are given back by the system when a process dies.
 //
-// The kernel's own waiting has no bound, so both are asked for again and again, less often as time passes.
+// The kernel's own waiting has no bound, so both are asked for again and again: all ask for the door equally often, so that each
+// comes to it as often as another.
 //
 // Threads: any; one at a time waits for the lease.
 
@@ -22,13 +23,13 @@ extension StoreFiles {
 
     /// Waits for the lease; false if somebody else has it still when the time is over.
     ///
-    /// - Parameter seconds: 0 = asks without waiting. Somebody who looks who has it has it for a moment, so it is asked for twice.
+    /// - Parameter seconds: 0 = asks without waiting.
     func takeLease(within seconds: Double) throws(FileSystemError) -> Bool {
         let end = MonotonicTime.now + seconds
-        guard try wait(for: Self.doorByte, until: end, longestPause: 1000) else { return false }
+        guard try wait(for: Self.doorByte, until: end, pauses: 120, spins: 0) else { return false }
         let isOurs: Bool
         do throws(FileSystemError) {
-            isOurs = try wait(for: Self.leaseByte, until: end, longestPause: 150)
+            isOurs = try wait(for: Self.leaseByte, until: end, pauses: 60, spins: 20)
         } catch {
             try? lock.unlock(byte: Self.doorByte)
             throw error
@@ -37,20 +38,20 @@ extension StoreFiles {
         return isOurs
     }
 
-    /// - Parameter longestPause: microseconds.
-    private func wait(for byte: UInt64, until end: MonotonicTime, longestPause: UInt32)
-        throws(FileSystemError) -> Bool
-    {
-        // Whoever has it may be about to give it back.
-        for _ in 0..<20 {
+    /// - Parameters:
+    ///   - pauses: microseconds between two attempts.
+    ///   - spins: attempts before that without a pause, as whoever has it may be about to give it back.
+    private func wait(
+        for byte: UInt64, until end: MonotonicTime, pauses: UInt32, spins: Int
+    ) throws(FileSystemError) -> Bool {
+        for _ in 0..<spins {
             if try lock.lock(byte: byte, exclusive: true) { return true }
             Pause.yield()
         }
-        var pause: UInt32 = 20
+        if try lock.lock(byte: byte, exclusive: true) { return true }
         while end.secondsFromNow > 0 {
-            Pause.microseconds(pause)
+            Pause.microseconds(pauses)
             if try lock.lock(byte: byte, exclusive: true) { return true }
-            pause = min(longestPause, pause + pause / 2)
         }
         return false
     }
