@@ -157,11 +157,12 @@ extension Engine {
 
     private func lookAtLease() {
         lease.isLookedAt.store(false, ordering: .releasing)
-        // Whoever has the turn is at work.
-        _ = withTurnIfFree { turn in
+        func look(_ turn: inout Turn) {
             guard lease.isHeld, !turn.isClosed else { return }
             if isLeaseDue(turn) { giveLeaseBack(&turn) }
         }
+        // Where many threads commit the turn is hardly ever free, and others would wait for ever.
+        if files.isLeaseWanted { withTurnAnyway(look) } else { _ = withTurnIfFree(look) }
         keepLease()
     }
 
