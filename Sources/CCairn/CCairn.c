@@ -173,10 +173,12 @@ uint64_t cairn_hash64_long(const void *key, size_t length, uint64_t seed) {
 #ifndef F_OFD_GETLK
 #define F_OFD_GETLK 36
 #define F_OFD_SETLK 37
+#define F_OFD_SETLKW 38
 #endif
 #elif defined(__APPLE__)
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 90
+#define F_OFD_SETLKW 91
 #define F_OFD_GETLK 92
 #endif
 #endif
@@ -198,6 +200,17 @@ int cairn_ofd_lock(int descriptor, int64_t byte, int type) {
     return fcntl(descriptor, F_OFD_SETLK, &lock) == -1 ? errno : 0;
 }
 
+int cairn_ofd_lock_waiting(int descriptor, int64_t byte) {
+    struct flock lock = one_byte(byte, 2);
+    return fcntl(descriptor, F_OFD_SETLKW, &lock) == -1 ? errno : 0;
+}
+
+int cairn_ofd_unlock_all(int descriptor) {
+    struct flock lock = one_byte(0, 0);
+    lock.l_len = 0;
+    return fcntl(descriptor, F_OFD_SETLK, &lock) == -1 ? errno : 0;
+}
+
 int cairn_ofd_test(int descriptor, int64_t byte, int32_t *holder) {
     struct flock lock = one_byte(byte, 2);
     *holder = 0;
@@ -212,6 +225,16 @@ int cairn_ofd_test(int descriptor, int64_t byte, int32_t *holder) {
 int cairn_ofd_lock(int descriptor, int64_t byte, int type) {
     (void)descriptor, (void)byte, (void)type;
     return ENOTSUP;
+}
+
+int cairn_ofd_lock_waiting(int descriptor, int64_t byte) {
+    (void)descriptor, (void)byte;
+    return ENOTSUP;
+}
+
+int cairn_ofd_unlock_all(int descriptor) {
+    (void)descriptor;
+    return 0;
 }
 
 int cairn_ofd_test(int descriptor, int64_t byte, int32_t *holder) {

@@ -97,6 +97,13 @@ package protocol File: AnyObject, Sendable {
     /// way. A lock this open file already has on the byte is replaced.
     func lock(byte: UInt64, exclusive: Bool) throws(FileSystemError) -> Bool
 
+    /// Whether `lockWaiting` is there.
+    var canWaitForLocks: Bool { get }
+
+    /// Locks one byte exclusively, and waits in the system while another open file is in the way: who has waited longest comes
+    /// next. It may meet `close`, and throws EBADF then, though only when the byte is free.
+    func lockWaiting(byte: UInt64) throws(FileSystemError)
+
     /// Drops the lock of one byte, if this open file has it.
     func unlock(byte: UInt64) throws(FileSystemError)
 
@@ -107,12 +114,16 @@ package protocol File: AnyObject, Sendable {
     /// system does not tell.
     func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32?
 
-    /// Closes now and drops the locks. Everything after it throws EBADF. No other call of this object
+    /// Closes now and drops the locks. Everything after it throws EBADF. No other call of this object but `lockWaiting`
     /// may be under way.
     func close() throws(FileSystemError)
 }
 
 extension File {
+    package var canWaitForLocks: Bool { false }
+    package func lockWaiting(byte: UInt64) throws(FileSystemError) {
+        preconditionFailure("nobody waits for locks where the system does not")
+    }
     package func advise(at offset: UInt64, count: UInt64) {}
     package func beginWriting(at offset: UInt64, count: UInt64) {}
 }

@@ -48,6 +48,9 @@ package protocol FileWatch: AnyObject, Sendable {
             var last: UInt64 = 0
         }
 
+        /// Microseconds between two tellings.
+        private static let pause: UInt32 = 5000
+
         /// -1: there is none to be had.
         private let descriptor: CInt
         private let contents = Mutex(Contents())
@@ -112,6 +115,8 @@ package protocol FileWatch: AnyObject, Sendable {
                     numbers.flatMap { contents.bodies[$0].map { Array($0.values) } ?? [] }
                 }
                 for body in bodies { body() }
+                // Where somebody writes all the time, what is written meanwhile is told together.
+                usleep(Self.pause)
             }
         }
     }

@@ -23,6 +23,8 @@ package final class POSIXFile: File {
     package let identity: FileIdentity
     private let descriptor: CInt
     private let isClosed = Atomic(false)
+    /// How many threads wait for a lock.
+    private let waiting = Mutex(0)
 
     private static let longestTransfer = 1 << 30
 
@@ -37,8 +39,13 @@ package final class POSIXFile: File {
     }
 
     package func close() throws(FileSystemError) {
-        guard !isClosed.exchange(true, ordering: .relaxed) else { throw error(.close, EBADF) }
-        try check(.close, closeDescriptor(descriptor))
+        let code = waiting.withLock { count -> CInt? in
+            guard !isClosed.exchange(true, ordering: .relaxed) else { return nil }
+            // The file stays open as long as somebody waits.
+            if count > 0 { _ = repeatingInterrupted { cairn_ofd_unlock_all(descriptor) } }
+            return closeDescriptor(descriptor)
+        }
+        try check(.close, code ?? EBADF)
     }
 
     // MARK: Content
@@ -125,6 +132,36 @@ package final class POSIXFile: File {
         if code == EAGAIN || code == EACCES { return false }
         try check(.lock, code, at: byte)
         return true
+    }
+
+    package var canWaitForLocks: Bool {
+        #if os(Linux)
+            true
+        #else
+            false
+        #endif
+    }
+
+    package func lockWaiting(byte: UInt64) throws(FileSystemError) {
+        let place = try lockPlace(.lock, byte)
+        // The lock belongs to the open file whichever descriptor it is taken by; and one that is closed may be another file's
+        // by the time that the byte is free.
+        let copy = waiting.withLock { count -> CInt in
+            if isClosed.load(ordering: .relaxed) { return -1 }
+            let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+            if copy >= 0 { count += 1 }
+            return copy
+        }
+        guard copy >= 0 else {
+            throw error(.lock, isClosed.load(ordering: .relaxed) ? EBADF : errno, at: byte)
+        }
+        let code = repeatingInterrupted { cairn_ofd_lock_waiting(copy, place) }
+        let isOver = waiting.withLock { count in
+            count -= 1
+            _ = closeDescriptor(copy)
+            return isClosed.load(ordering: .relaxed)
+        }
+        try check(.lock, isOver ? EBADF : code, at: byte)
     }
 
     package func unlock(byte: UInt64) throws(FileSystemError) {

@@ -150,6 +150,12 @@ static inline void cairn_consume(const void *_Nullable address) {
 /// EACCES where another holds it.
 int cairn_ofd_lock(int descriptor, int64_t byte, int type);
 
+/// The same for an exclusive lock, for which it waits.
+int cairn_ofd_lock_waiting(int descriptor, int64_t byte);
+
+/// Drops the locks of all bytes.
+int cairn_ofd_unlock_all(int descriptor);
+
 /// Who would be in the way of an exclusive lock of the byte: 0 in `holder` for nobody, a process id,
 /// or -1 where an open file holds it and the system names no process.
 int cairn_ofd_test(int descriptor, int64_t byte, int32_t *_Nonnull holder);

@@ -27,6 +27,11 @@ package struct Place: Sendable, Hashable, Comparable {
 
     package var isNone: Bool { segment == 0 }
 
+    /// One step of the hasher, not two.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(UInt64(segment) << 32 | UInt64(offset8))
+    }
+
     package static func < (a: Place, b: Place) -> Bool {
         (a.segment, a.offset8) < (b.segment, b.offset8)
     }

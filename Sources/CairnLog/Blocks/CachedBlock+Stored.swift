@@ -4,17 +4,23 @@ import CairnStore
 extension CachedBlock {
     /// A block of one of some segments, read from their files.
     ///
+    /// - Parameter known: what is stored of it, if that was read.
     /// - Throws: `StoreError` with `.damaged` and the place.
     static func read(
-        _ place: Place, storeTag: UInt32, largeValues: LargeValueReader,
-        from segment: (UInt32) -> Segment?
+        _ place: Place, _ known: StoredPayload? = nil, storeTag: UInt32,
+        largeValues: LargeValueReader, from segment: (UInt32) -> Segment?
     ) throws(StoreError) -> CachedBlock {
         func found(_ number: UInt32) throws(StoreError) -> Segment {
             if let segment = segment(number) { return segment }
             throw .damaged("a block's segment is missing", segment: number)
         }
-        let stored = try found(place.segment).rows(
-            at: UInt64(place.byteOffset), storeTag: storeTag)
+        let stored: StoredPayload
+        if let known {
+            stored = known
+        } else {
+            stored = try found(place.segment).rows(
+                at: UInt64(place.byteOffset), storeTag: storeTag)
+        }
         return try CachedBlock(stored, place: place, largeValues: largeValues) {
             base throws(StoreError) in
             try found(base.segment).payload(

@@ -91,6 +91,9 @@ package final class CachedBlock: @unchecked Sendable {
             }
             base = Base(
                 place: patch.base, payload: basePayload, borrowedBytes: patch.borrowedBytes)
+        } else if let known = stored.head {
+            head = known
+            base = nil
         } else {
             do {
                 head = try BlockHead(decoding: payload.bytes)

@@ -1,8 +1,9 @@
 // The right to append, which this process shares with others that have the store open to write.
 //
-//   take        before a commit, without the turn: wait for the lease (StoreFiles+Lease.swift), read what others wrote, and
+//   take        before a commit, without the turn: wait for the lease (LeaseLock.swift), read what others wrote, and
 //               say in the mark that the log may go on behind it
-//   keep        it stays with this process from commit to commit. From time to time it is looked whether somebody waits for it
+//   keep        it stays with this process from commit to commit. From time to time it is looked whether somebody waits for it.
+//               Who waits reads along what is durable; so while somebody does, commits are synced often
 //   give back   with the turn, when somebody waits or nobody has written for a while: all that was committed is synced, and
 //               the mark says that the log ends there
 //
@@ -33,8 +34,17 @@ final class EngineLease: Sendable {
     let isEnding = Atomic(false)
     /// Whether it will be looked soon whether it is to be given back.
     let isLookedAt = Atomic(false)
-    /// Where the log ended at the last look, and at how many looks it has ended there.
-    let pause = Mutex<(end: UInt64, looks: Int)>((0, 0))
+    let tenure = Mutex(Tenure())
+
+    /// How long this process has had the lease, in looks.
+    struct Tenure {
+        /// Whether it had to wait, so that others are likely to want it again.
+        var isContested = false
+        var looks = 0
+        /// Where the log ended at the last look, and at how many looks it has ended there.
+        var end: UInt64 = 0
+        var idleLooks = 0
+    }
 
     init(isHeld: Bool, timeout: Double) {
         isOurs = Atomic(isHeld)
@@ -87,19 +97,33 @@ extension Engine {
                 try checkOpen()
                 for upkeep in upkeeps { try upkeep.takeLease(self) }
             } catch {
-                files.giveLeaseBack()
+                files.lease.giveBack()
                 throw error
             }
         }
         keepLease()
     }
 
+    /// Seconds after which who waits reads what is new: who is next, and the others.
+    private static let partOfNext = 0.001
+    private static let part = 0.005
+
     /// Waits for the lease in parts, so that the store can be closed meanwhile; false if another process keeps it.
     private func wait(until end: MonotonicTime) throws(StoreError) -> Bool {
         do {
-            repeat {
-                if try files.takeLease(within: min(0.1, max(0, end.secondsFromNow))) { return true }
-            } while end.secondsFromNow > 0 && !lease.isEnding.load(ordering: .acquiring)
+            if try files.lease.take(within: 0) {
+                lease.tenure.withLock { $0 = EngineLease.Tenure() }
+                return true
+            }
+            lease.tenure.withLock { $0 = EngineLease.Tenure(isContested: true) }
+            while end.secondsFromNow > 0, !lease.isEnding.load(ordering: .acquiring) {
+                let part = files.lease.isNext ? Self.partOfNext : Self.part
+                if try files.lease.take(within: min(part, max(0, end.secondsFromNow))) {
+                    return true
+                }
+                // So that little is left to be read with the lease.
+                followWhileWaiting()
+            }
             return false
         } catch {
             throw StoreError(error)
@@ -133,8 +157,11 @@ extension Engine {
 
     // MARK: Giving back
 
-    /// How many looks without a commit end a lease.
+    /// How many looks without a commit end a lease; how many a lease has that others wait for; and after how many commits
+    /// that are not durable are synced, so that others see them.
     private static let patience = 60
+    private static let looksOfContested = 4
+    private static let looksUntilSync = 6
 
     /// Whoever opens a store need not write to it.
     func endOpening() {
@@ -152,34 +179,51 @@ extension Engine {
         guard sizes.leaseSeconds < .infinity, lease.isHeld,
             !lease.isLookedAt.exchange(true, ordering: .acquiringAndReleasing)
         else { return }
-        scheduler.schedule(after: sizes.leaseSeconds) { [link] in link.engine?.lookAtLease() }
+        let isContested = lease.tenure.withLock { $0.isContested }
+        let seconds = sizes.leaseSeconds / Double(isContested ? Self.looksOfContested : 1)
+        scheduler.schedule(after: seconds) { [link] in link.engine?.lookAtLease() }
     }
 
     private func lookAtLease() {
         lease.isLookedAt.store(false, ordering: .releasing)
+        let isWanted = files.lease.isWanted
+        let (looks, isContested) = lease.tenure.withLock { tenure in
+            tenure.looks += 1
+            return (tenure.looks, tenure.isContested)
+        }
+        if isWanted, isContested, looks < Self.looksOfContested {
+            try? synchronize()
+            return keepLease()
+        }
         func look(_ turn: inout Turn) {
             guard lease.isHeld, !turn.isClosed else { return }
-            if isLeaseDue(turn) { giveLeaseBack(&turn) }
+            if isLeaseDue(turn, isWanted) { giveLeaseBack(&turn) }
         }
         // Where many threads commit the turn is hardly ever free, and others would wait for ever.
-        if files.isLeaseWanted { withTurnAnyway(look) } else { _ = withTurnIfFree(look) }
+        if isWanted { withTurnAnyway(look) } else { _ = withTurnIfFree(look) }
+        if looks % Self.looksUntilSync == 0, lease.isHeld, files.hasOtherUsers {
+            // Whoever commits next is told.
+            try? synchronize()
+        }
         keepLease()
     }
 
-    private func isLeaseDue(_ turn: borrowing Turn) -> Bool {
+    private func isLeaseDue(_ turn: borrowing Turn, _ isWanted: Bool) -> Bool {
         if lease.isPinned || files.isUnfinished { return false }
-        if files.isLeaseWanted { return true }
+        if isWanted { return true }
         // Who cannot write is in nobody's way.
         if queue.cause != nil || queue.currentFailure() != nil { return true }
         let end = turn.end.lsn
         let isIdle = queue.isIdle
-        return lease.pause.withLock { pause in
-            guard isIdle, pause.end == end else {
-                pause = (end, 0)
+        return lease.tenure.withLock { tenure in
+            guard isIdle, tenure.end == end else {
+                tenure.end = end
+                tenure.idleLooks = 0
                 return false
             }
-            pause.looks += 1
-            return pause.looks >= Self.patience
+            tenure.idleLooks += 1
+            let patience = Self.patience * (tenure.isContested ? Self.looksOfContested : 1)
+            return tenure.idleLooks >= patience
         }
     }
 
@@ -201,6 +245,6 @@ extension Engine {
                     chain: turn.end.chain, segment: turn.end.segment, role: .released))
         }
         for upkeep in upkeeps { upkeep.willGiveLeaseBack(self) }
-        files.giveLeaseBack()
+        files.lease.giveBack()
     }
 }

@@ -150,6 +150,9 @@ extension Engine {
 
     // MARK: Before writing
 
+    /// Reads what is durable of what whoever has the lease writes.
+    func followWhileWaiting() { follow() }
+
     /// Goes on from what other processes wrote, and makes the log this one's. The caller has the lease.
     fileprivate func takeLogOver() throws(StoreError) {
         try following.progress.withLock { following throws(StoreError) in
@@ -245,7 +248,6 @@ extension Engine {
         } catch {
             throw StoreError(error)
         }
-        lease.pause.withLock { $0 = (0, 0) }
         lease.setHeld(true)
     }
 
@@ -321,7 +323,7 @@ extension Engine {
         // The next state is made of pages of this one.
         image?.loadWhole()
         try image?.repair()
-        var log = try LogReader.follow(files, from: state, found, to: mark)
+        var log = try LogReader.follow(files, from: state, found, to: mark, cache: reader.cache)
         try check(log, from: state)
         keepChoices(of: state, &log)
         guard log.commit > state.commit else { return log }

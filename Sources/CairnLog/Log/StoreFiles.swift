@@ -16,6 +16,8 @@ package final class StoreFiles: Sendable {
     package let folder: FilePath
     package let fileSystem: any FileSystem
     package let lock: any File
+    /// The right to append to the log.
+    let lease: LeaseLock
     /// Whether there is no store yet, so that no mark may say that there is one.
     private let hasNoStore = Atomic(false)
 
@@ -23,6 +25,7 @@ package final class StoreFiles: Sendable {
         self.folder = folder
         self.fileSystem = fileSystem
         self.lock = lock
+        lease = LeaseLock(lock)
     }
 
     /// Whether what is written is no store before `finish(_:)`.
@@ -217,7 +220,7 @@ package final class StoreFiles: Sendable {
     /// taken ends with the lock file.
     package func lockExclusively() throws(FileSystemError) -> Bool {
         let isUnwritten = try lock.lock(byte: 0, exclusive: true)
-        let isUnread = try lock.lock(byte: 1, exclusive: true)
+        let isUnread = try lock.lock(byte: Self.openByte, exclusive: true)
         return isUnwritten && isUnread
     }
 
@@ -246,7 +249,7 @@ package final class StoreFiles: Sendable {
         end(.checkpoints)
         end(.compaction)
         leaveWriters()
-        try? lock.unlock(byte: 0)
-        try? lock.unlock(byte: 1)
+        lease.giveBack()
+        try? lock.unlock(byte: Self.openByte)
     }
 }

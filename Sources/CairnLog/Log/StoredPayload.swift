@@ -7,10 +7,13 @@ import CairnStore
 struct StoredPayload {
     let payload: RawBytes
     let isPatch: Bool
+    /// Of a block whose head was read.
+    let head: BlockHead?
 
-    init(payload: RawBytes, isPatch: Bool) {
+    init(payload: RawBytes, isPatch: Bool, head: BlockHead? = nil) {
         self.payload = payload
         self.isPatch = isPatch
+        self.head = head
     }
 
     /// Nil for frames of other kinds.

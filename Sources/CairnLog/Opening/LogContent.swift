@@ -17,6 +17,10 @@ struct LogContent {
     let storeID: StoreID
     /// The state that is there already, from a checkpoint or because readers have it.
     private let base: EngineState?
+    /// The blocks in memory of whoever follows the log.
+    private let cache: BlockCache?
+    /// How many bytes of small blocks are kept from here on, so that they are not read once more.
+    private var bytesToKeep: Int
     /// The newest main segment; nil: adopt and retire frames of all segments count, not only its own.
     private let newest: UInt32?
     private(set) var members: LiveMembers
@@ -51,11 +55,22 @@ struct LogContent {
     private(set) var sideBytes: UInt64 = 0
     var report = RecoveryReport()
 
+    /// The most bytes of blocks that are kept, and of one of them.
+    private static let mostBytesKept = 4 << 20
+    private static let mostBytesOfOneKept = 4 << 10
+
     // MARK: Beginning
 
     /// Goes on from a state: everything up to the end of its commit is taken as read.
-    init(_ storeID: StoreID, after restored: RestoredState, members: LiveMembers) {
+    ///
+    /// - Parameter cache: the blocks in memory of whoever follows the log.
+    init(
+        _ storeID: StoreID, after restored: RestoredState, members: LiveMembers,
+        cache: BlockCache? = nil
+    ) {
         let state = restored.state
+        self.cache = cache
+        bytesToKeep = cache == nil ? 0 : Self.mostBytesKept
         self.storeID = storeID
         self.members = members
         base = state
@@ -86,6 +101,8 @@ struct LogContent {
         self.storeID = storeID
         self.members = members
         base = nil
+        cache = nil
+        bytesToKeep = 0
         self.newest = newest.segment.number
         live = LiveSet(mains: mains.map(\.segment))
         if !newest.start.schema.isNone {
@@ -178,7 +195,7 @@ struct LogContent {
         _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
     ) throws {
         let head = try BlockHead(decoding: payload)
-        try take(head, hasReferences: head.hasReferences, header, segment)
+        try take(head, hasReferences: head.hasReferences, payload, header, segment)
     }
 
     private mutating func takePatch(
@@ -186,12 +203,12 @@ struct LogContent {
     ) throws {
         let patch = try PatchHead(decoding: payload)
         try take(
-            patch.own, hasReferences: patch.hasReferences, patch: patch, header, segment)
+            patch.own, hasReferences: patch.hasReferences, patch: patch, payload, header, segment)
     }
 
     private mutating func take(
-        _ head: BlockHead, hasReferences: Bool, patch: PatchHead? = nil, _ header: FrameHeader,
-        _ segment: Segment
+        _ head: BlockHead, hasReferences: Bool, patch: PatchHead? = nil,
+        _ payload: UnsafeRawBufferPointer, _ header: FrameHeader, _ segment: Segment
     ) throws {
         let offset = header.lsn - segment.baseLSN
         guard (open.catalog ?? catalog)?.mayHaveBlocks(ofEntity: head.entity) ?? false else {
@@ -207,8 +224,18 @@ struct LogContent {
                 schemaVersion: head.schemaVersion, commit: header.commit,
                 patched: patch?.base ?? .none, borrowedBytes: patch?.borrowedBytes ?? 0,
                 // The last one is the hidden column.
-                patchedProperties: patch?.own.columns.dropLast().map(\.propertyID) ?? []))
+                patchedProperties: patch?.own.columns.dropLast().map(\.propertyID) ?? [],
+                stored: kept(payload, head, isPatch: patch != nil)))
         rowsOfBlock[place] = head.rows
+    }
+
+    private mutating func kept(
+        _ payload: UnsafeRawBufferPointer, _ head: BlockHead, isPatch: Bool
+    ) -> StoredPayload? {
+        guard payload.count <= min(bytesToKeep, Self.mostBytesOfOneKept) else { return nil }
+        bytesToKeep -= payload.count
+        return StoredPayload(
+            payload: RawBytes(copying: payload), isPatch: isPatch, head: isPatch ? nil : head)
     }
 
     private mutating func takeChanges(
@@ -356,12 +383,18 @@ struct LogContent {
     private mutating func rowsInBase(_ place: Place) -> Int? {
         guard let base, let segment = base.segments[place.segment],
             UInt64(place.byteOffset) < base.end(of: segment),
-            let stored = try? segment.rows(at: UInt64(place.byteOffset), storeTag: storeID.tag),
-            let (found, patched) = try? stored.rows()
+            let (found, patched) = storedRows(place, segment)
         else { return nil }
         let rows = patched.isNone || base.segments[patched.segment] != nil ? found : 0
         rowsOfBlock[place] = rows
         return rows
+    }
+
+    private func storedRows(_ place: Place, _ segment: Segment) -> (count: Int, patched: Place)? {
+        if let known = cache?.glance(at: place) {
+            return (known.rows, known.base?.place ?? .none)
+        }
+        return try? segment.rows(at: UInt64(place.byteOffset), storeTag: storeID.tag).rows()
     }
 
     // MARK: Live set

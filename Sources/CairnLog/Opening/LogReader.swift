@@ -129,7 +129,8 @@ package struct LogReader {
     /// Reads what follows a state up to a mark, through segments that were found to lead there. Whatever is not as
     /// expected is damage here; what it really is a reading of the whole log says.
     static func follow(
-        _ files: StoreFiles, from state: EngineState, _ found: FoundLog, to mark: MarkRecord
+        _ files: StoreFiles, from state: EngineState, _ found: FoundLog, to mark: MarkRecord,
+        cache: BlockCache
     ) throws(StoreError) -> OpenedLog {
         var reader = LogReader(files, mark: mark, limit: mark.lsn)
         let newest = found.mains.last?.segment
@@ -137,7 +138,8 @@ package struct LogReader {
             state: state, image: nil, hashSeed: state.hashSeed, bytes: 0,
             lastSegment: newest?.number ?? 0, time: 0, author: "")
         var content = LogContent(
-            mark.store, after: restored, members: LiveMembers(found, followingIn: files))
+            mark.store, after: restored, members: LiveMembers(found, followingIn: files),
+            cache: cache)
         let base = newest?.baseLSN ?? 0
         let durable = try reader.read(
             found.mains, into: &content, after: state.commitEnd,

@@ -159,4 +159,6 @@ struct LoggedBlock {
     var borrowedBytes = 0
     /// Of a patch: the properties whose columns it brings.
     var patchedProperties: [UInt32] = []
+    /// What is stored of it, where a small one was at hand.
+    var stored: StoredPayload?
 }

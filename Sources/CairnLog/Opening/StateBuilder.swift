@@ -219,10 +219,29 @@ enum StateBuilder {
                     segment: block.place.segment, offset: UInt64(block.place.byteOffset))
             }
             try rows.enter(
-                try read(block.place, log.readable, largeValues), entry, handle,
+                try read(block, log.readable, cache, largeValues), entry, handle,
                 carrying.patch(block, handle), &state, &pages)
         }
         rows.finish(&state, &pages)
+    }
+
+    /// A block of the log; a small one that is at hand stays in memory if there is room, as its rows may end soon.
+    private static func read(
+        _ block: LoggedBlock, _ segments: [Segment], _ cache: BlockCache,
+        _ largeValues: LargeValueReader
+    ) throws(StoreError) -> CachedBlock {
+        guard let stored = block.stored else {
+            return try read(block.place, segments, largeValues)
+        }
+        return try cache.block(block.place, isScan: true) { () throws(StoreError) in
+            try CachedBlock.read(
+                block.place, stored, storeTag: tag(of: segments), largeValues: largeValues
+            ) { number in segments.last { $0.number == number } }
+        }
+    }
+
+    private static func tag(of segments: [Segment]) -> UInt32 {
+        segments.last?.header.store.tag ?? 0
     }
 
     private static func block(
@@ -239,7 +258,7 @@ enum StateBuilder {
         throws(StoreError) -> CachedBlock
     {
         try CachedBlock.read(
-            place, storeTag: segments.last?.header.store.tag ?? 0, largeValues: largeValues
+            place, storeTag: tag(of: segments), largeValues: largeValues
         ) { number in segments.last { $0.number == number } }
     }
 }

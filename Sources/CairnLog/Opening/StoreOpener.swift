@@ -285,7 +285,7 @@ struct StoreOpener {
     /// Whether somebody else may be writing.
     private func isWritten(_ files: StoreFiles) throws(StoreError) -> Bool {
         do {
-            return try files.isLeaseTaken()
+            return try files.lease.isTaken()
         } catch {
             throw StoreError(error)
         }
@@ -297,8 +297,8 @@ struct StoreOpener {
     /// the folder's any more.
     private func takeLocks(_ files: StoreFiles) throws(StoreError) -> Bool? {
         do {
-            let hasLease = try !options.isReadOnly && files.takeLease(within: 0)
-            guard try files.lock.lock(byte: 1, exclusive: false) else {
+            let hasLease = try !options.isReadOnly && files.lease.take(within: 0)
+            guard try files.lock.lock(byte: StoreFiles.openByte, exclusive: false) else {
                 throw StoreError(
                     .storeInUse, "the store is being removed", context: .init(path: "\(folder)"))
             }
@@ -320,7 +320,7 @@ struct StoreOpener {
 
     private func waitForTurn(_ files: StoreFiles, seconds: Double) throws(StoreError) {
         do {
-            if try files.takeLease(within: seconds) { return }
+            if try files.lease.take(within: seconds) { return }
         } catch {
             throw StoreError(error)
         }

@@ -46,7 +46,8 @@ extension LogStore {
     ///   - destination: the new store's folder, which must not exist.
     ///   - progress: told what is done, and how much of it: units done and units in all.
     /// - Throws: `StoreError`: `.openFailed` if there is no store, the destination exists, or no schema can be read
-    ///   and none was given; `.noSpace` and `.inputOutput` of the new store, which is removed then.
+    ///   and none was given; `.storeInUse` if somebody has the store open to write; `.noSpace` and
+    ///   `.inputOutput` of the new store, which is removed then.
     /// - Complexity: O(size of the store); memory for 8 bytes an object, and the frames of deaths.
     public static func salvage(
         at path: String, to destination: String, options: SalvageOptions = SalvageOptions(),
@@ -66,6 +67,8 @@ struct StoreSalvage {
 
     func run(progress: (SalvageStage, Int, Int) -> Void) throws(StoreError) -> SalvageReport {
         try checkDestination()
+        let lock = try lockOut()
+        defer { lock?.release() }
         progress(.reading, 0, 1)
         let folder = try FolderSurvey(source, fileSystem)
         let inventory = try SalvageInventory(
@@ -86,6 +89,26 @@ struct StoreSalvage {
             throw error
         }
         return try write(content, catalog.schema) { progress(.writing, $0, $1) }
+    }
+
+    /// Sees to it that nobody writes to the store meanwhile: what is read now and then would not fit together.
+    ///
+    /// - Returns: nil if the lock file is not to be had, which says nothing of what is left of the others.
+    private func lockOut() throws(StoreError) -> StoreFiles? {
+        let path = source.appending(SegmentName.lock)
+        var file: (any File)?
+        for mode: OpenMode in [.readWrite, .read] where file == nil {
+            file = try? fileSystem.open(path, mode)
+        }
+        guard let file else { return nil }
+        let files = StoreFiles(folder: source, fileSystem: fileSystem, lock: file)
+        // Where it cannot be written it can be asked for.
+        let isFree = (try? files.lease.take(within: 0)) ?? true
+        guard isFree, !files.hasOtherWriters else {
+            files.release()
+            throw files.isInUse()
+        }
+        return files
     }
 
     // MARK: Report

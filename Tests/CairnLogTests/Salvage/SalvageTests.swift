@@ -422,6 +422,28 @@ struct SalvageTests {
         #expect(refusals > 0)
     }
 
+    @Test("It waits for nobody who has the store open to write, and changes nothing then")
+    func beside() throws {
+        let disk = try SampleStore.history(steps: 7).closed.disk()
+        var options = SalvageOptions()
+        options.store = SampleStore.options(on: disk)
+        let store = try LogStore.open(at: "/store", options: options.store)
+        let before = try DiskImage(of: disk)
+        let error = try #require(throws: StoreError.self) {
+            try LogStore.salvage(at: "/store", to: "/new", options: options)
+        }
+        #expect(error.code == .storeInUse)
+        #expect(try DiskImage(of: disk) == before)
+        try store.close()
+        var reading = options.store
+        reading.isReadOnly = true
+        let reader = try LogStore.open(at: "/store", options: reading)
+        #expect(try LogStore.salvage(at: "/store", to: "/new", options: options).isWhole)
+        try reader.close()
+        // Nothing of it stays locked.
+        try LogStore.open(at: "/store", options: options.store).close()
+    }
+
     @Test("Places that the disk cannot read are lost alone")
     func unreadable() throws {
         let image = try SampleStore.history(steps: 7).closed

@@ -20,6 +20,8 @@ struct SharingCommand: ParsableCommand {
     var processes = "1,2,4,8"
     @Option(help: "Peers, with commas between.")
     var peers = "sqlite,cairn"
+    @Option(help: "When commits return: full, relaxed; with a comma between.")
+    var durabilities = SharingDurability.allCases.map(\.rawValue).joined(separator: ",")
     @Option(help: "For how long each process writes.")
     var seconds = 5.0
     @Option(help: "Rounds: how often each is run; those of the median are told.")
@@ -37,6 +39,12 @@ struct SharingCommand: ParsableCommand {
             }
             return entry
         }
+        let levels = try durabilities.split(separator: ",").map { name in
+            guard let level = SharingDurability(rawValue: String(name)) else {
+                throw ValidationError("commits return full or relaxed, not \(name)")
+            }
+            return level
+        }
         var text = ""
         func say(_ line: String) {
             print(line)
@@ -46,7 +54,7 @@ struct SharingCommand: ParsableCommand {
         say("\(Report.today), Cairn \(machine.cairn), \(machine.text)")
         say("Commits of one row each by several processes that write one store at the same time.")
         for entry in entries { say("\(entry.name): \(entry.type.settings)") }
-        for durability in SharingDurability.allCases {
+        for durability in levels {
             say("")
             say(
                 "\(durability.rawValue): commits a second together, what one takes, most : least served"
