@@ -104,9 +104,8 @@ extension Engine {
         keepLease()
     }
 
-    /// Seconds after which who waits reads what is new: who is next, and the others.
-    private static let partOfNext = 0.001
-    private static let part = 0.005
+    /// Seconds after which who waits looks again.
+    private static let part = 0.001
 
     /// Waits for the lease in parts, so that the store can be closed meanwhile; false if another process keeps it.
     private func wait(until end: MonotonicTime) throws(StoreError) -> Bool {
@@ -117,12 +116,10 @@ extension Engine {
             }
             lease.tenure.withLock { $0 = EngineLease.Tenure(isContested: true) }
             while end.secondsFromNow > 0, !lease.isEnding.load(ordering: .acquiring) {
-                let part = files.lease.isNext ? Self.partOfNext : Self.part
-                if try files.lease.take(within: min(part, max(0, end.secondsFromNow))) {
-                    return true
-                }
-                // So that little is left to be read with the lease.
-                followWhileWaiting()
+                let part = min(Self.part, max(0, end.secondsFromNow))
+                if try files.lease.take(within: part) { return true }
+                // So that little is left to be read with the lease. Who has others before it reads more at once later.
+                if files.lease.isNext { followWhileWaiting() }
             }
             return false
         } catch {

@@ -113,10 +113,13 @@ extension Engine {
 
     // MARK: In the background
 
+    /// How long it waits for more commits before it reads, in seconds: to read many at once costs less.
+    private static let gathering = 0.015
+
     /// Looks for new commits soon: those that come at the same time are read together.
     fileprivate func awaitCommits() {
         guard !following.isAwaited.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        scheduler.schedule(after: min(0.005, sizes.followSeconds)) { [link] in
+        scheduler.schedule(after: min(Self.gathering, sizes.followSeconds)) { [link] in
             guard let engine = link.engine else { return }
             engine.following.isAwaited.store(false, ordering: .releasing)
             engine.follow()

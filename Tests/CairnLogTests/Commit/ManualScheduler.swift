@@ -35,9 +35,15 @@ final class ManualScheduler: BackgroundScheduler {
     }
 
     /// Runs all tasks that wait, and those they lead to.
-    func run() {
-        while let task = contents.withLock({ $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }) {
+    ///
+    /// - Parameter limit: how many, where a task may wait for what another process does.
+    func run(atMost limit: Int = .max) {
+        var count = 0
+        while count < limit,
+            let task = contents.withLock({ $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() })
+        {
             task.body()
+            count += 1
         }
     }
 }

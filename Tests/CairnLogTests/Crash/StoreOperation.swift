@@ -113,7 +113,7 @@ extension StoreOperation {
         case .synchronize: try store.synchronize()
         case .checkpoint: try store.engine.takeCheckpoint()
         case .compact: _ = try store.compact()
-        case .background: scheduler.run()
+        case .background: scheduler.run(atMost: 1000)
         case .trimHistory: try Self.trimHistory(store)
         case .purgePast:
             guard let bounds = try store.pastStateBounds() else { return }

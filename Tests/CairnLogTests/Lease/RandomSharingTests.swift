@@ -138,6 +138,9 @@ private final class SharingRun {
                 if let shadow { try operation.perform(shadow, shadowScheduler, step: step) }
                 try note(number)
             }
+        } catch let error as StoreError where operation == .compact && error.code == .storeInUse {
+            // Another process is in the middle of it, in the background.
+            log.append("\(number) is refused")
         } catch {
             guard process.disk.hasCrashed else { throw error }
         }
