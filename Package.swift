@@ -128,7 +128,8 @@ let package = Package(
         .executableTarget(
             name: "CairnKilledWriter",
             dependencies: [
-                "CairnMigration", "CairnLog", "CairnStore", "CairnModel", "CairnTestSupport",
+                "CairnMoving", "CairnMigration", "CairnLog", "CairnStore", "CairnModel",
+                "CairnTestSupport",
             ],
             path: "Tests/CairnKilledWriter", swiftSettings: settings),
         // What .ci/counts counts the instructions of. It builds no macros.

@@ -19,6 +19,10 @@
 //
 //   at STAGE           it begins a stage             migrated           the store is of the new model
 //
+//   CairnKilledWriter STORE share …
+//
+// It does to a store that others write too what chance wants: see Sharer.
+//
 // Threads: as many as asked for; lines are shorter than what a pipe takes at once.
 
 import CairnLog
@@ -31,6 +35,10 @@ enum KilledWriter {
         let arguments = CommandLine.arguments
         if arguments.count == 4, arguments[2] == "migrate" {
             migrate(arguments[1], gate: arguments[3])
+            return
+        }
+        if arguments.count > 2, arguments[2] == "share" {
+            Sharer.run(arguments)
             return
         }
         guard arguments.count > 5, let kind = arguments[2].split(separator: ",").first,
@@ -103,7 +111,7 @@ enum KilledWriter {
         close(file)
     }
 
-    private static func say(_ line: String) {
+    static func say(_ line: String) {
         var text = line + "\n"
         text.withUTF8 { bytes in
             // Nobody listens any more: then nothing is left to be done.
@@ -111,7 +119,7 @@ enum KilledWriter {
         }
     }
 
-    private static func fail(_ what: String) -> Never {
+    static func fail(_ what: String) -> Never {
         say("failed \(what.prefix(400).replacingOccurrences(of: "\n", with: " "))")
         exit(3)
     }

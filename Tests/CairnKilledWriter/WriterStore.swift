@@ -60,7 +60,7 @@ package enum WriterStore {
             at: path, schema: isReadOnly ? nil : try Schema(model), options: options)
     }
 
-    private static func options(_ durability: LogStoreOptions.Durability) -> LogStoreOptions {
+    static func options(_ durability: LogStoreOptions.Durability) -> LogStoreOptions {
         var options = LogStoreOptions()
         options.durability = durability
         options.sizes.rowsPerBlock = 32

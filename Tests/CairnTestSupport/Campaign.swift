@@ -18,6 +18,7 @@
 //     $T --filter 'Hostile|CheckpointTests'       # wrong numbers under right checksums
 //     $T --filter 'Fuzz'                          # every decoder and every reader of a text
 //     $T --filter KilledWriterTests               # 10,000 processes under SIGKILL
+//     $T --filter SharingCampaignTests            # 8 writers and 4 readers of one store, 10 minutes; 0.05: 30 seconds
 //     $T --no-parallel --filter 'CrashTests|FailingCallTests|LyingSyncTests|NaiveStoreTests'
 //     $T --no-parallel --filter 'CutOffMigrationTests|InterruptedMigrationTests|MigrationSyncTests'
 //     $T --filter 'MigratingProcessTests|KilledMigrationTests'    # 1,000 migrating processes under SIGKILL

@@ -20,6 +20,8 @@ package final class StoreFiles: Sendable {
     let lease: LeaseLock
     /// Whether there is no store yet, so that no mark may say that there is one.
     private let hasNoStore = Atomic(false)
+    /// The LSN of the last mark that was put by this process.
+    private let marked = Mutex<UInt64>(0)
 
     package init(folder: FilePath, fileSystem: any FileSystem, lock: any File) {
         self.folder = folder
@@ -59,11 +61,18 @@ package final class StoreFiles: Sendable {
     func writeMark(_ mark: MarkRecord) { try? putMark(mark) }
 
     /// The same where it takes the place of one that says where the log ends.                       F-225
+    ///
+    /// One that says less than the last one is not written: syncs that are under way at the same time end in any order, one of
+    /// them perhaps when the lease has gone to others and come back. What somebody was shown is shown to others, too.       FR3
     func putMark(_ mark: MarkRecord) throws(FileSystemError) {
         if hasNoStore.load(ordering: .acquiring) { return }
-        var writer = ByteWriter(capacity: MarkRecord.size)
-        mark.encode(to: &writer)
-        try lock.write(writer.bytes, at: 0)
+        try marked.withLock { marked throws(FileSystemError) in
+            guard mark.lsn >= marked else { return }
+            var writer = ByteWriter(capacity: MarkRecord.size)
+            mark.encode(to: &writer)
+            try lock.write(writer.bytes, at: 0)
+            marked = mark.lsn
+        }
     }
 
     /// The same where it may not be lost: a record of another role is there, or is to be.
