@@ -19,6 +19,7 @@
 //     $T --filter 'Fuzz'                          # every decoder and every reader of a text
 //     $T --filter KilledWriterTests               # 10,000 processes under SIGKILL
 //     $T --filter SharingCampaignTests            # 8 writers and 4 readers of one store, 10 minutes; 0.05: 30 seconds
+//     $T --no-parallel --filter InterleavedProcessesTests    # 200,000 runs of processes, interleaved at each call
 //     $T --no-parallel --filter 'CrashTests|FailingCallTests|LyingSyncTests|NaiveStoreTests'
 //     $T --no-parallel --filter 'CutOffMigrationTests|InterruptedMigrationTests|MigrationSyncTests'
 //     $T --filter 'MigratingProcessTests|KilledMigrationTests'    # 1,000 migrating processes under SIGKILL

@@ -1,5 +1,6 @@
 // Background work that a test runs when it wants to.
 
+import CairnTestSupport
 import Synchronization
 
 @testable import CairnLog
@@ -24,6 +25,18 @@ final class ManualScheduler: BackgroundScheduler {
 
     /// After how many seconds each waiting task is to run.
     var delays: [Double] { contents.withLock { $0.tasks.map(\.seconds) } }
+
+    /// Runs one of the tasks that wait, whatever the time of the others; false if there is none.
+    func runAny(using random: inout RandomSource) -> Bool {
+        let task = contents.withLock { contents -> (@Sendable () -> Void)? in
+            guard let index = contents.tasks.indices.randomElement(using: &random) else {
+                return nil
+            }
+            return contents.tasks.remove(at: index).body
+        }
+        task?()
+        return task != nil
+    }
 
     /// Runs the tasks that wait now.
     func runOnce() {
