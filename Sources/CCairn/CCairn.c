@@ -1,4 +1,4 @@
-// Searching bytes, CRC-32C, the hash of long keys, and locks by open file.
+// Searching bytes, CRC-32C, the hash of long keys, locks by open file, and what a disk is.
 //
 // Thread rule: everything here may be called from any thread; the tables are filled before main.
 
@@ -9,6 +9,10 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/vfs.h>
+#endif
 
 // MARK: Searching
 
@@ -267,6 +271,20 @@ void cairn_begin_writing(int descriptor, int64_t offset, int64_t count) {
 }
 
 __thread const void *cairn_handed = 0;
+
+// MARK: Disks
+
+int cairn_disk_kind(const char *path, uint32_t *kind) {
+#if defined(__linux__)
+    struct statfs status;
+    if (statfs(path, &status) == -1) return errno;
+    *kind = (uint32_t)status.f_type;
+    return 0;
+#else
+    (void)path, (void)kind;
+    return ENOTSUP;
+#endif
+}
 
 // MARK: Cores
 

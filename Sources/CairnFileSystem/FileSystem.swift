@@ -45,6 +45,13 @@ package protocol FileSystem: Sendable {
     /// shares of the disk are not looked at.
     func availableBytes(in path: FilePath) -> UInt64?
 
+    /// The kind of the disk that a folder is on, or will be once it is made, if other machines may have that disk too: locks of
+    /// theirs may not be seen here. Nil for a disk of this machine's own, and where the system does not tell.
+    func sharedDisk(of path: FilePath) -> String?
+
+    /// The machine that this process runs on; nil where the system does not tell.
+    var host: Host? { get }
+
     /// Who has something of a file locked, as far as the system tells whoever asks.
     func users(of file: any File) -> [FileUser]
 
@@ -60,6 +67,8 @@ extension FileSystem {
         -> (any FileWatch)?
     { nil }
     package func availableBytes(in path: FilePath) -> UInt64? { nil }
+    package func sharedDisk(of path: FilePath) -> String? { nil }
+    package var host: Host? { nil }
 }
 
 /// An open regular file. It closes when the last reference goes; `close` does so with an error to see.

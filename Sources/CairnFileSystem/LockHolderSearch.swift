@@ -42,8 +42,10 @@
                 let folder = FilePath("/proc/\(process)")
                 let descriptors = (try? disk.list(folder.appending("fdinfo"))) ?? []
                 for descriptor in descriptors where process != here || CInt(descriptor) != own {
-                    let description = text(folder.appending("fdinfo").appending(descriptor))
-                        .split(separator: "\n")
+                    let description = SystemText.read(
+                        folder.appending("fdinfo").appending(descriptor)
+                    )
+                    .split(separator: "\n")
                     let user = FileUser(
                         process: process, program: program(of: folder), started: start(of: folder),
                         mayWrite: description.contains(where: isOpenToWrite),
@@ -83,28 +85,19 @@
         }
 
         private static func program(of folder: FilePath) -> String {
-            let name = text(folder.appending("comm"))
+            let name = SystemText.read(folder.appending("comm"))
             return String(name.prefix { $0 != "\n" })
         }
 
         /// When a process was started: ticks since the machine was, behind the name, which may have any characters.
         private static func start(of folder: FilePath) -> Double? {
             let fields =
-                text(folder.appending("stat")).split(separator: ")").last?
+                SystemText.read(folder.appending("stat")).split(separator: ")").last?
                 .split(separator: " ") ?? []
-            let boot = text("/proc/stat").split(separator: "\n")
+            let boot = SystemText.read("/proc/stat").split(separator: "\n")
                 .first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst(6)) }
             guard let boot, fields.count > 19, let ticks = Double(fields[19]) else { return nil }
             return boot + ticks / Double(sysconf(CInt(_SC_CLK_TCK)))
-        }
-
-        /// The first 16 KiB of a file of /proc, whose size is told as 0; empty where it cannot be read.
-        private static func text(_ path: FilePath) -> String {
-            guard let file = try? POSIXFileSystem().open(path, .read) else { return "" }
-            return
-                (try? String(unsafeUninitializedCapacity: 16384) { bytes in
-                    try file.read(into: UnsafeMutableRawBufferPointer(bytes), at: 0)
-                }) ?? ""
         }
     }
 

@@ -88,6 +88,10 @@ package struct POSIXFileSystem: FileSystem {
     }
 
     #if os(Linux)
+        package func sharedDisk(of path: FilePath) -> String? { SharedDisks.kind(of: path) }
+
+        package var host: Host? { Host.current() }
+
         package func users(of file: any File) -> [FileUser] {
             LockHolderSearch.users(of: file.identity) { _ in true }
         }

@@ -43,6 +43,7 @@ final class LogMigration: MappedMigration {
         var inner = LogStoreOptions()
         inner.fileSystem = options.fileSystem
         inner.sizes = options.sizes
+        inner.allowsSharedDisk = options.allowsSharedDisk
         // Nobody opens it again: what stops the migration stops it for good.
         inner.sizes.checkpointBytes = .max
         inner.durability = .relaxed

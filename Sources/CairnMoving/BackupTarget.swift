@@ -55,7 +55,9 @@ struct BackupTarget {
             throw StoreError(
                 .storeInUse, "\(who) writes to the folder", context: .init(path: "\(folder)"))
         }
-        files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
+        files = StoreFiles(
+            folder: folder, fileSystem: fileSystem, lock: lock,
+            isShared: fileSystem.sharedDisk(of: folder) != nil)
         self.storeID = storeID
         if files.hasOtherWriters {
             throw StoreError(
@@ -66,6 +68,8 @@ struct BackupTarget {
             throw StoreError(
                 .storeInUse, "the folder was removed meanwhile", context: .init(path: "\(folder)"))
         }
+        try files.refuseOtherHosts()
+        if try files.readMark() == nil { try files.refuseForeignLock() }
     }
 
     /// The same for a folder whose locks are held.

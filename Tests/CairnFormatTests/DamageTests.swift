@@ -70,7 +70,9 @@ struct DamageTests {
         }
     }
 
-    @Test("F-203, F-213: no flipped bit of a segment header or a mark record goes unnoticed")
+    @Test(
+        "F-203, F-213, F-227: no flipped bit of a segment header, a mark or a host record goes unnoticed"
+    )
     func headerFlips() throws {
         let files = try ExampleStore.make()
         for bit in 0..<4096 * 8 {
@@ -84,6 +86,14 @@ struct DamageTests {
             flipped[bit / 8] ^= 1 << UInt8(bit % 8)
             let isRefused = flipped.withUnsafeBytes { (try? MarkRecord(decoding: $0)) == nil }
             if !isRefused { Issue.record("bit \(bit) of the mark record") }
+        }
+        var host = ByteWriter()
+        HostRecord(high: 1, low: 2, name: "north").encode(to: &host)
+        for bit in 0..<HostRecord.size * 8 {
+            var flipped = Array(host.bytes)
+            flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+            let isRefused = flipped.withUnsafeBytes { (try? HostRecord(decoding: $0)) == nil }
+            if !isRefused { Issue.record("bit \(bit) of the host record") }
         }
         for count in [0, 1, 4095] {
             #expect(throws: FormatError.self) {

@@ -17,7 +17,8 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
     var description: String { name }
 
     static let all: [FuzzedStructure] = [
-        segmentHeader, mark, frameHeader, checkpointHeader, checkpointContents, checkpointUnit,
+        segmentHeader, mark, hostRecord, frameHeader, checkpointHeader, checkpointContents,
+        checkpointUnit,
         start, adopt, retire, commit, close, deaths, changes, redirects, value, reference, decimal,
         schema,
         block, patch,
@@ -64,6 +65,15 @@ struct FuzzedStructure: Sendable, CustomStringConvertible {
                 ).encode(to: &$0)
             }
         }, seal: { seal(&$0, at: 60) }, decode: { _ = try MarkRecord(decoding: $0) })
+
+    static let hostRecord = FuzzedStructure(
+        name: "host record",
+        make: { random in
+            let name = String(repeating: "é-", count: random.number(0...40))
+            return written {
+                HostRecord(high: random.next(), low: random.next(), name: name).encode(to: &$0)
+            }
+        }, seal: { seal(&$0, at: 124) }, decode: { _ = try HostRecord(decoding: $0) })
 
     static let frameHeader = FuzzedStructure(
         name: "frame",

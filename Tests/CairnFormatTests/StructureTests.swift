@@ -104,6 +104,45 @@ struct StructureTests {
         #expect(try MarkRecord(decoding: writer.bytes) == mark)
     }
 
+    @Test("F-226: what is left of a mark record is not taken for another program's file")
+    func foreignLocks() throws {
+        let mark = MarkRecord(store: Self.store, commit: 3, lsn: 8192, chain: 7, segment: 1)
+        var writer = ByteWriter()
+        mark.encode(to: &writer)
+        let whole = Array(writer.bytes)
+        for count in 0...64 {
+            let start = Array(whole[..<count])
+            let zeros = [UInt8](repeating: 0, count: 64 - count)
+            let remains = [start, start + zeros, zeros + whole[(64 - count)...]]
+            for bytes in remains { #expect(!bytes.withUnsafeBytes { MarkRecord.isForeign($0) }) }
+        }
+        for bit in 0..<64 {
+            var flipped = whole
+            flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(!flipped.withUnsafeBytes { MarkRecord.isForeign($0) })
+        }
+        for text in ["7", "4711\n", "{\"pid\": 12}", "\u{7f}ELF\u{2}\u{1}\u{1}", "cairnmrk"] {
+            #expect(Array(text.utf8).withUnsafeBytes { MarkRecord.isForeign($0) }, "\(text)")
+            let isText = Array(text.utf8).withUnsafeBytes { MarkRecord.isForeignText($0) }
+            #expect(isText == !text.contains("ELF"))
+        }
+    }
+
+    @Test("F-227: the host record comes back, its name cut at a character")
+    func host() throws {
+        for name in ["", "north", String(repeating: "Zoë", count: 30)] {
+            let record = HostRecord(high: .max, low: 1 << 40, name: name)
+            var writer = ByteWriter()
+            record.encode(to: &writer)
+            #expect(writer.count == 128)
+            let read = try HostRecord(decoding: writer.bytes)
+            #expect(read == record && name.hasPrefix(read.name))
+            #expect(read.name == name || (62...64).contains(read.name.utf8.count))
+            #expect(read.isSameHost(as: HostRecord(high: .max, low: 1 << 40, name: "south")))
+            #expect(!read.isSameHost(as: HostRecord(high: .max, low: 1, name: name)))
+        }
+    }
+
     @Test("Payloads of start, commit and close frames come back")
     func payloads() throws {
         let counters = [TreeCounter(tree: 1, next: 9), TreeCounter(tree: 7, next: .max)]

@@ -35,6 +35,8 @@ package final class FaultInjectingFileSystem: FileSystem {
         var plan = FaultPlan()
         var open: [WeakFile] = []
         var availableBytes: UInt64?
+        var sharedDisk: String?
+        var host: Host?
         var gates: [(operation: FileSystemError.Operation, callsBefore: Int, gate: CallGate)] = []
 
         /// The gate that a call stops at.
@@ -101,6 +103,12 @@ package final class FaultInjectingFileSystem: FileSystem {
         state.withLock { $0.availableBytes = bytes }
     }
 
+    /// Says that it is of a kind that other machines may have too, and which machine uses it here: two of these over one disk
+    /// are two machines, though the locks of each are seen by the other.
+    package func say(sharedDisk kind: String, of host: Host) {
+        state.withLock { ($0.sharedDisk, $0.host) = (kind, host) }
+    }
+
     /// Forgets all that shall still happen; what has happened stays.
     package func clearFaults() {
         state.withLock { $0.plan.clear() }
@@ -142,6 +150,12 @@ package final class FaultInjectingFileSystem: FileSystem {
     package func availableBytes(in path: FilePath) -> UInt64? {
         state.withLock { $0.availableBytes } ?? base.availableBytes(in: path)
     }
+
+    package func sharedDisk(of path: FilePath) -> String? {
+        state.withLock { $0.sharedDisk } ?? base.sharedDisk(of: path)
+    }
+
+    package var host: Host? { state.withLock { $0.host } ?? base.host }
 
     package func unlink(_ path: FilePath) throws(FileSystemError) {
         try enter(.unlink, path, isMutation: true)

@@ -167,6 +167,12 @@ int cairn_sync_data(int descriptor);
 /// whether that succeeds: a sync does.
 void cairn_begin_writing(int descriptor, int64_t offset, int64_t count);
 
+// MARK: Disks
+
+/// The number that the kernel has for the kind of disk that a path leads to, of which kinds linux/magic.h names most. ENOTSUP on
+/// other systems.
+int cairn_disk_kind(const char *_Nonnull path, uint32_t *_Nonnull kind);
+
 // MARK: Cores
 
 /// How many cores the process may use: not those that it was forbidden, by `taskset` or the set of a container. At least 1.

@@ -104,6 +104,7 @@ package struct CoreDataImport {
         options.storeIdentifier = opened.metadata.identifier
         // Nobody sees it before it is closed, which makes it durable.
         options.durability = .relaxed
+        options.allowsSharedDisk = true
         let store = try LogStore.open(at: path, schema: layout.schema, options: options)
         var report: CoreDataImportReport
         do {

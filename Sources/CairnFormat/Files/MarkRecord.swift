@@ -103,4 +103,22 @@ package struct MarkRecord: Sendable, Hashable {
         self.role = known
         try reader.zeros(4)
     }
+
+    /// Whether the bytes that a lock file begins with are text, as other programs write it.             F-226
+    package static func isForeignText(_ start: UnsafeRawBufferPointer) -> Bool {
+        isForeign(start)
+            && start.prefix(size).allSatisfy {
+                $0 >= 0x20 && $0 < 0x7f || $0 == 9 || $0 == 10 || $0 == 13
+            }
+    }
+
+    /// Whether the bytes that a lock file begins with are not what an interrupted write leaves of a record: of the first eight,
+    /// as far as there are any, fewer than half are the magic's or zero.                            F-226
+    package static func isForeign(_ start: UnsafeRawBufferPointer) -> Bool {
+        let first = start.prefix(8)
+        let own = withUnsafeBytes(of: magic.littleEndian) { magic in
+            zip(first, magic).count { $0 == 0 || $0 == $1 }
+        }
+        return own * 2 < first.count
+    }
 }

@@ -51,6 +51,8 @@ struct StoreAudit {
         self.options.isReadOnly = true
         self.options.followsWriter = false
         self.options.createsIfMissing = false
+        // As for what looks at the files: it writes nothing.
+        self.options.allowsSharedDisk = true
     }
 
     /// How often a check begins again when segments come and go.

@@ -91,6 +91,9 @@ public struct StoreStatus: Sendable {
     public let writer: Int32?
     /// The processes that have the store open, as far as the system tells: of this user, on this machine. Linux only.
     public let users: [User]
+    /// What the machine is called that has the store open to write, on a disk that other machines may have too (see
+    /// ``LogStoreOptions/allowsSharedDisk``): it may be this one. Nil on other disks, and if none has.
+    public let host: String?
     /// The number of the last commit; 0 if there is none.
     public let commit: UInt64
     /// When the last commit was made, and by whom.
@@ -176,6 +179,7 @@ extension StoreStatus {
                     started: user.started.map(Date.init(timeIntervalSince1970:)),
                     mayWrite: user.mayWrite, hasTurn: user.hasLocked(0))
             } ?? []
+        host = survey.host?.shownName
         openingCheckpoint = base?.commit
         commit = progress.commits > 0 ? progress.commit : base?.commit ?? 0
         let last = Self.commit(

@@ -95,6 +95,7 @@ extension Engine {
             guard try wait(until: end) else { throw files.leaseIsTaken() }
             do throws(StoreError) {
                 try checkOpen()
+                try claimForHost()
                 for upkeep in upkeeps { try upkeep.takeLease(self) }
             } catch {
                 files.lease.giveBack()
@@ -102,6 +103,16 @@ extension Engine {
             }
         }
         keepLease()
+    }
+
+    /// A store that another machine has open to write is written to by this one no more.
+    private func claimForHost() throws(StoreError) {
+        do throws(StoreError) {
+            try files.claimForHost()
+        } catch {
+            if error.code == .storeInUse { queue.poison(error) }
+            throw error
+        }
     }
 
     /// Seconds after which who waits looks again.
@@ -119,7 +130,9 @@ extension Engine {
                 let part = min(Self.part, max(0, end.secondsFromNow))
                 if try files.lease.take(within: part) { return true }
                 // So that little is left to be read with the lease. Who has others before it reads more at once later.
-                if files.lease.isNext { followWhileWaiting() }
+                if files.lease.isNext {
+                    for upkeep in upkeeps { upkeep.waitsForLease(self) }
+                }
             }
             return false
         } catch {

@@ -10,6 +10,9 @@ protocol EngineUpkeep: AnyObject, Sendable {
     /// The store is open.
     func begin(_ engine: Engine)
 
+    /// This process is the next one to get the lease: called again and again until then.
+    func waitsForLease(_ engine: Engine)
+
     /// This process has got the lease: brings the engine to what others wrote, and makes the log its own.
     func takeLease(_ engine: Engine) throws(StoreError)
 
@@ -38,6 +41,7 @@ protocol EngineUpkeep: AnyObject, Sendable {
 
 extension EngineUpkeep {
     func begin(_ engine: Engine) {}
+    func waitsForLease(_ engine: Engine) {}
     func takeLease(_ engine: Engine) throws(StoreError) {}
     func willGiveLeaseBack(_ engine: Engine) {}
     func look(_ engine: Engine) {}

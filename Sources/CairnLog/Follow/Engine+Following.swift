@@ -69,6 +69,8 @@ final class FollowingUpkeep: EngineUpkeep {
         }
     }
 
+    func waitsForLease(_ engine: Engine) { engine.follow() }
+
     func takeLease(_ engine: Engine) throws(StoreError) {
         stopWatching()
         do throws(StoreError) {
@@ -152,9 +154,6 @@ extension Engine {
     }
 
     // MARK: Before writing
-
-    /// Reads what is durable of what whoever has the lease writes.
-    func followWhileWaiting() { follow() }
 
     /// Goes on from what other processes wrote, and makes the log this one's. The caller has the lease.
     fileprivate func takeLogOver() throws(StoreError) {
@@ -274,6 +273,7 @@ extension Engine {
 
     /// What the writer last said to be durable; nil if it says nothing.
     private func readMark() throws(StoreError) -> MarkRecord? {
+        try files.refuseOtherHosts()
         do {
             for _ in 0..<Self.markReadings {
                 if let mark = try files.readMark() { return mark.store == storeID ? mark : nil }

@@ -34,6 +34,7 @@ extension StoreFiles {
 
     /// Begins some work; false if another process is at it.
     func begin(_ work: Housekeeping) throws(StoreError) -> Bool {
+        try refuseOtherHosts()
         do {
             return try lock.lock(byte: work.rawValue, exclusive: true)
         } catch {

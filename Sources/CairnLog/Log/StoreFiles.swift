@@ -1,7 +1,8 @@
 // The folder of a store: its lock, its mark and its segments.                 Format 20
 //
 // Byte 1 of the lock file is shared by every process that has the store open; which others say what is in
-// StoreFiles+Lease.swift. The lock file's first 64 bytes are the mark: how far the log is known to be durable.
+// StoreFiles+Lease.swift. The lock file's first 64 bytes are the mark: how far the log is known to be durable. What may
+// stand behind it is in StoreFiles+Host.swift.
 //
 // Threads: any; locking and making segments are done by one at a time.
 
@@ -22,11 +23,18 @@ package final class StoreFiles: Sendable {
     private let hasNoStore = Atomic(false)
     /// The LSN of the last mark that was put by this process.
     private let marked = Mutex<UInt64>(0)
+    /// Whether other machines may have the disk too.
+    let isShared: Bool
+    /// Whether the store was said to be this machine's.
+    let isClaimed = Atomic(false)
 
-    package init(folder: FilePath, fileSystem: any FileSystem, lock: any File) {
+    package init(
+        folder: FilePath, fileSystem: any FileSystem, lock: any File, isShared: Bool = false
+    ) {
         self.folder = folder
         self.fileSystem = fileSystem
         self.lock = lock
+        self.isShared = isShared
         lease = LeaseLock(lock)
     }
 
@@ -257,6 +265,7 @@ package final class StoreFiles: Sendable {
     package func release() {
         end(.checkpoints)
         end(.compaction)
+        leaveHost()
         leaveWriters()
         lease.giveBack()
         try? lock.unlock(byte: Self.openByte)

@@ -1,7 +1,8 @@
 // Opens a store, or makes one.
 //
 //   1. The folder and its lock file are made if they are missing. Their names are durable before the first
-//      segment is, which is the business of whoever makes it (FS1).
+//      segment is, which is the business of whoever makes it (FS1). On a disk that other machines may have too it is done
+//      only for whoever says so (StoreFiles+Host.swift).
 //   2. Who wants to write takes the lease if it can be had at once, and reads beside whoever has it otherwise; everybody
 //      shares byte 1 of the lock file.
 //   3. The log is read. A reader beside a writer stops at the mark, and reads again what a writer changed
@@ -36,6 +37,7 @@ struct StoreOpener {
 
     /// The lock file, which is what tells stores apart: made if that is allowed. Nil if it was removed meanwhile.
     func openLockFile() throws(StoreError) -> (any File)? {
+        try refuseSharedDisk()
         let path = folder.appending(SegmentName.lock)
         do {
             if try !fileSystem.exists(path) {
@@ -43,9 +45,14 @@ struct StoreOpener {
                     throw StoreError(
                         .openFailed, "there is no store here", context: .init(path: "\(folder)"))
                 }
-                try makeFolder()
-                // A folder that was being removed may be gone by now.
-                return try fileSystem.openIfPresent(path, .createOrOpen)
+                let isNew = try makeFolder()
+                do {
+                    // A folder that was being removed may be gone by now.
+                    return try fileSystem.openIfPresent(path, .createOrOpen)
+                } catch {
+                    if isNew { try? fileSystem.removeDirectory(folder) }
+                    throw error
+                }
             }
             let mode: OpenMode = options.isReadOnly ? .read : .readWrite
             let file = try fileSystem.openIfPresent(path, mode)
@@ -61,15 +68,28 @@ struct StoreOpener {
         }
     }
 
-    private func makeFolder() throws {
+    /// Locks of such a disk may not hold, so it has to be asked for.
+    private func refuseSharedDisk() throws(StoreError) {
+        guard !options.allowsSharedDisk, let kind = fileSystem.sharedDisk(of: folder) else {
+            return
+        }
+        throw StoreError(
+            .openFailed,
+            "the folder is on a disk that other machines may have too (\(kind)), and two machines must not open a store: if this one alone does, say so with the option allowsSharedDisk (cairn: --shared-disk)",
+            context: .init(path: "\(folder)"))
+    }
+
+    /// Makes the folder; false if it was there, and a store can be made in it.
+    private func makeFolder() throws -> Bool {
         do throws(FileSystemError) {
-            return try fileSystem.makeDirectory(folder)
+            try fileSystem.makeDirectory(folder)
+            return true
         } catch {
             guard error.code == .fileExists else { throw error }
         }
         let names = try fileSystem.list(folder)
         // Another process may be making a store there.
-        if names.isEmpty || names.contains(where: { $0 == SegmentName.lock }) { return }
+        if names.isEmpty || names.contains(where: { $0 == SegmentName.lock }) { return false }
         throw StoreError(
             .openFailed,
             names.contains { SegmentName.number(in: $0) != nil }
@@ -81,9 +101,12 @@ struct StoreOpener {
     /// Takes the locks and reads the log, or begins one. Nil if the lock file is not the folder's any more, as somebody
     /// has removed the store meanwhile.
     func open(lock: any File, schema: Schema?) throws(StoreError) -> OpenedLog? {
-        let files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
+        let files = StoreFiles(
+            folder: folder, fileSystem: fileSystem, lock: lock,
+            isShared: options.allowsSharedDisk && fileSystem.sharedDisk(of: folder) != nil)
         guard let hasWriter = try takeLocks(files) else { return nil }
         do {
+            if options.isReadOnly { try files.refuseOtherHosts() } else { try files.claimForHost() }
             return try open(files, schema: schema, hasWriter: hasWriter)
         } catch {
             files.release()
@@ -101,6 +124,7 @@ struct StoreOpener {
         if !options.isReadOnly, !hasLease, !isReady(outcome, schema) {
             // Somebody else may be about to make the store, or to migrate it.
             try waitForTurn(files, seconds: options.timeout)
+            try files.claimForHost()
             hasLease = true
             outcome = try readToEnd(files)
         }
@@ -196,10 +220,12 @@ struct StoreOpener {
 
     private func mark(_ files: StoreFiles) throws(StoreError) -> MarkRecord? {
         do {
-            return try files.readMark()
+            if let mark = try files.readMark() { return mark }
         } catch {
             throw StoreError(error)
         }
+        try files.refuseForeignLock()
+        return nil
     }
 
     // MARK: Reading only

@@ -74,6 +74,19 @@ public struct LogStoreOptions: Sendable {
     /// commit by commit, so it is waited for longer only while another one has much to write, or is stopped. 0 = it is not
     /// waited for.
     public var timeout = 5.0
+    /// Whether the store may be on a disk that other machines may have too: NFS, SMB and the like, or what a virtual machine
+    /// shares with the one that it runs on. Such a disk may know nothing of what another machine has locked, so opening a store
+    /// there is refused with `.openFailed` unless somebody has said so here.
+    ///
+    /// With it the processes and containers of one machine write in turns as everywhere. Two machines must not have the store
+    /// open: who finds that another one has it open to write is refused with `.storeInUse`, which names that machine, when the
+    /// store is opened, and else at the next commit; nothing more is written then. That keeps from a mistake, and no more: of
+    /// two machines that open it at the same moment one may find out too late. A machine that was stopped with the store open
+    /// is taken for one that has it open until somebody cuts the file `lock` off behind its first 64 bytes.
+    ///
+    /// What commits promise of a machine that is stopped is as good as what the disk says of a sync. On any other disk this
+    /// means nothing, and costs nothing. Linux only: elsewhere no disk is known to be one of these.
+    public var allowsSharedDisk = false
     /// Bytes that blocks may take in memory: as they are stored, for whoever reads single objects, and the columns of them that
     /// scans have decoded, as long as there is room. A scan of more than that leaves what is there. nil = a sixteenth of the
     /// memory, at most 256 MiB.

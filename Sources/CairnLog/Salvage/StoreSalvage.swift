@@ -179,6 +179,8 @@ struct StoreSalvage {
         options.durability = .relaxed
         // A salvage that is cut off leaves no store: a part of one would be taken for all that was left.
         options.isUnfinished = true
+        // Nobody else opens it meanwhile.
+        options.allowsSharedDisk = true
         options.storeIdentifier =
             self.options.keepsIdentifier ? content.inventory.folder.storeID?.uuid : nil
         let store: LogStore

@@ -246,13 +246,16 @@ package final class EngineRegistry: Sendable {
                 }
                 return entry.isClosing ? .closing(entry.engine) : .open(entry.engine)
             }
-            let files = StoreFiles(folder: folder, fileSystem: fileSystem, lock: lock)
+            let files = StoreFiles(
+                folder: folder, fileSystem: fileSystem, lock: lock,
+                isShared: !force && fileSystem.sharedDisk(of: folder) != nil)
             let isAlone = try files.lockExclusively()
             guard try files.isCurrent() else {
                 files.release()
                 return .removed
             }
             guard isAlone || force else { throw files.isInUse() }
+            try files.refuseOtherHosts()
             return .files(files)
         }
     }
@@ -277,7 +280,13 @@ package final class EngineRegistry: Sendable {
     /// An engine over a log; closed again if it cannot be made ready.
     private static func begin(_ log: OpenedLog, _ opener: StoreOpener) throws(StoreError) -> Engine
     {
-        let engine = try Engine(log, options: opener.options)
+        let engine: Engine
+        do throws(StoreError) {
+            engine = try Engine(log, options: opener.options)
+        } catch {
+            log.files.release()
+            throw error
+        }
         do throws(StoreError) {
             try engine.makePlacesForOrder()
         } catch {

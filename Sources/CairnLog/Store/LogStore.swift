@@ -48,9 +48,9 @@ public final class LogStore: PersistentStore {
     /// is valid, defaults and delete rules, transformers, requests, merge rules. Where several have a store open in a process, it is
     /// the model of the first.
     ///
-    /// - Throws: `StoreError`: `.storeInUse` if another process makes or migrates it, `.incompatibleModel` if the store is of
-    ///   another version of the model (see ``LogStoreOptions/ignoresModelVersion``), `.damaged` with the place, `.cancelled` if `recoveryProgress` said so,
-    ///   `.openFailed` otherwise.
+    /// - Throws: `StoreError`: `.storeInUse` if another process makes or migrates it, or another machine has it open to write,
+    ///   `.incompatibleModel` if the store is of another version of the model (see ``LogStoreOptions/ignoresModelVersion``),
+    ///   `.damaged` with the place, `.cancelled` if `recoveryProgress` said so, `.openFailed` otherwise.
     /// - Complexity: O(log behind the newest checkpoint), whose parts are read when they are first touched; without a
     ///   checkpoint O(size of the log). Memory for 8 bytes an object, in pages of 512 objects with numbers that follow each other.
     ///   A store gives numbers in that order. A log made by somebody else, with numbers far apart, takes a page of 4 KiB for each
@@ -99,6 +99,8 @@ public final class LogStore: PersistentStore {
         var options = LogStoreOptions()
         options.isReadOnly = true
         options.fileSystem = fileSystem
+        // It is open for a moment, and not while another machine has it open to write.
+        options.allowsSharedDisk = true
         return LogStore(
             try EngineRegistry.shared.open(
                 FilePath(path), schema: nil, options: options, sharesWriter: true))

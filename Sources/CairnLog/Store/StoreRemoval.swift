@@ -101,7 +101,8 @@ package struct StoreRemoval {
         start.mutable.initializeMemory(as: UInt8.self, repeating: 0)
         _ = try lock.read(into: start.mutable, at: 0)
         let magic = UInt64(littleEndian: start.bytes.loadUnaligned(as: UInt64.self))
-        guard try lock.size() <= UInt64(MarkRecord.size), magic == 0 || magic == MarkRecord.magic
+        let room = UInt64(HostRecord.offset + HostRecord.size)
+        guard try lock.size() <= room, magic == 0 || magic == MarkRecord.magic
         else { throw refusal("the folder's file \(SegmentName.lock) is not a store's") }
     }
 

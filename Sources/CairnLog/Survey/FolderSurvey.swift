@@ -192,6 +192,15 @@ struct FolderSurvey {
         }
     }
 
+    /// The machine that has the store open to write, as far as the lock file says it.                   F-227
+    var host: HostRecord? {
+        let bytes = RawBytes(count: HostRecord.size)
+        guard let lock,
+            (try? lock.read(into: bytes.mutable, at: UInt64(HostRecord.offset))) == HostRecord.size
+        else { return nil }
+        return try? HostRecord(decoding: bytes.bytes)
+    }
+
     private static func mark(in lock: TolerantFile) -> MarkRecord? {
         let bytes = RawBytes(count: MarkRecord.size)
         guard (try? lock.read(into: bytes.mutable, at: 0)) == MarkRecord.size else { return nil }

@@ -20,7 +20,9 @@ struct CompactCommand: ParsableCommand {
 
     func run() throws {
         let console = Console.current
-        let result = try StoreSession.writing(place.store, wait: turn.wait) { session in
+        let result = try StoreSession.writing(
+            place.store, wait: turn.wait, allowsSharedDisk: turn.sharedDisk
+        ) { session in
             defer { console.endProgress() }
             return try session.store.compact { written in
                 console.progress("compacting: \(PlainText.bytes(written)) written")

@@ -34,7 +34,9 @@ struct DeleteCommand: ParsableCommand {
     }
 
     func run() throws {
-        let result = try StoreSession.writing(place.store, wait: turn.wait) { session in
+        let result = try StoreSession.writing(
+            place.store, wait: turn.wait, allowsSharedDisk: turn.sharedDisk
+        ) { session in
             let fetch = try session.fetch(try session.entity(entity), which)
             var request = BatchDeleteRequest(.fetch(fetch))
             request.author = "cairn delete"

@@ -101,7 +101,8 @@ struct DuplicatesCommand: ParsableCommand {
         }
         let result =
             delete
-            ? try StoreSession.writing(place.store, wait: turn.wait, action)
+            ? try StoreSession.writing(
+                place.store, wait: turn.wait, allowsSharedDisk: turn.sharedDisk, action)
             : try StoreSession.reading(place.store, action)
         if output.json { printJSON(result, keys) } else { printTable(result, keys) }
     }

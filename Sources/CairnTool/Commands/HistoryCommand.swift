@@ -118,7 +118,7 @@ struct HistoryCommand: ParsableCommand {
     /// Has the store keep a history from now on.
     private func begin() throws {
         let bounds = try StoreSession.writing(
-            place.store, wait: turn.wait, tracksHistory: true
+            place.store, wait: turn.wait, allowsSharedDisk: turn.sharedDisk, tracksHistory: true
         ) {
             try $0.store.historyBounds()
         }

@@ -215,7 +215,7 @@ struct ImportCommand: ParsableCommand {
         let job = ImportJob(
             store: place.store, entity: entity, model: model, unique: constraints, mapping: mapping,
             types: types, addsFields: addFields, widens: widen, separator: separator,
-            createsTargets: createTargets, wait: turn.wait)
+            createsTargets: createTargets, wait: turn.wait, allowsSharedDisk: turn.sharedDisk)
         var options = ListOptions()
         options.encoding = encoding
         options.delimiter = delimiter

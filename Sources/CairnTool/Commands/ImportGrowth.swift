@@ -148,6 +148,7 @@ struct ImportGrowth {
         var options = LogStoreOptions()
         options.createsIfMissing = false
         options.timeout = job.wait.seconds
+        options.allowsSharedDisk = job.allowsSharedDisk
         guard plan.inferability == .no else {
             _ = try LogStore.migrate(at: job.store, to: new, options: options)
             return

@@ -32,6 +32,8 @@ struct ImportJob {
     var createsTargets = false
     /// How long to wait for others who write the store.
     var wait = WaitingTime.usual
+    /// Whether the store may be on a disk that other machines may have too.
+    var allowsSharedDisk = false
 
     /// Says of a request what the command line does, for an entity of the store.
     typealias Completion = (inout BatchInsertRequest, SchemaEntity, StoreSession) throws -> Void
@@ -67,7 +69,9 @@ struct ImportJob {
         }
         let hadFolder = FileManager.default.fileExists(atPath: store)
         let schema = try schema(exists: exists, source, form, console)
-        return try StoreSession.making(store, wait: wait, schema) { session in
+        return try StoreSession.making(
+            store, wait: wait, allowsSharedDisk: allowsSharedDisk, schema
+        ) { session in
             // Who made the store is known only now: another process may have been faster.
             let isNew = session.store.recovery.wasCreated
             func work() throws -> Outcome {
@@ -98,7 +102,8 @@ struct ImportJob {
         _ choose: Completion
     ) throws -> Outcome {
         func attempt() throws -> Outcome {
-            try StoreSession.writing(store, wait: wait) { session in
+            try StoreSession.writing(store, wait: wait, allowsSharedDisk: allowsSharedDisk) {
+                session in
                 try insert(source, form, session, console, choose)
             }
         }

@@ -123,6 +123,7 @@ struct InfoCommand: ParsableCommand {
         }
         lines.append("  mark         \(status.mark.map { "commit \($0.commit)" } ?? "none")")
         lines.append("  state        \(state(status))")
+        if let host = status.host { lines.append("  open on      \(host), to write") }
         for user in status.users {
             let started = user.started.map { ", runs since \(PlainText.value(.date(rounded($0))))" }
             lines.append(
@@ -229,6 +230,7 @@ struct InfoCommand: ParsableCommand {
         add("lastAuthor", .text(status.lastAuthor))
         add("closed", .boolean(status.wasClosed))
         add("writer", status.writer.map { .count($0) } ?? .null)
+        if let host = status.host { add("host", .string(host)) }
         add(
             "users",
             .array(

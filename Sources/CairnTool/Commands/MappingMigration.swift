@@ -17,15 +17,15 @@ struct MappingMigration {
     let destination: Schema
     /// Nil: the store is of the model already.
     let mapping: MappingModel?
-    /// How long to wait for others who write the store.
-    private let wait: WaitingTime
+    /// How it comes to its turn to write.
+    private let turn: WaitOptions
     /// The entities of the store that have objects which no mapping brings over, and how many.
     private var left: [(entity: String, count: Int)] = []
 
     /// Reads a mapping model.
-    init(store: String, to destination: Schema, file: String, wait: WaitingTime) throws {
+    init(store: String, to destination: Schema, file: String, turn: WaitOptions) throws {
         self.store = store
-        self.wait = wait
+        self.turn = turn
         self.destination = destination
         let contents = try MappingModelFile(contentsOfFile: file)
         let (source, counts) = try StoreSession.reading(store) { session in
@@ -111,7 +111,8 @@ struct MappingMigration {
         guard let mapping else { return say(console, json: json, migrated: false) }
         var options = LogStoreOptions()
         options.createsIfMissing = false
-        options.timeout = wait.seconds
+        options.timeout = turn.wait.seconds
+        options.allowsSharedDisk = turn.sharedDisk
         options.checksSpaceBeforeMigration = asksForSpace
         let migration = try LogStore.beginMigration(at: store, to: destination, options: options)
         let progress = MappingProgress { progress in

@@ -99,7 +99,7 @@ struct MigrateCommand: ParsableCommand {
         for warning in destination.warnings { console.printError("cairn: note: \(warning)") }
         if let mapping {
             let migration = try MappingMigration(
-                store: place.store, to: destination.schema, file: mapping, wait: turn.wait)
+                store: place.store, to: destination.schema, file: mapping, turn: turn)
             return dryRun
                 ? migration.tell(console, json: output.json)
                 : try migration.run(console, json: output.json, asksForSpace: !ignoreSpace)
@@ -108,6 +108,7 @@ struct MigrateCommand: ParsableCommand {
         var options = LogStoreOptions()
         options.createsIfMissing = false
         options.timeout = turn.wait.seconds
+        options.allowsSharedDisk = turn.sharedDisk
         options.checksSpaceBeforeMigration = !ignoreSpace
         options.migrationPrelude = MigrationPrelude.deduplicating(try requests())
         if !deduplications.isEmpty {

@@ -48,7 +48,8 @@ struct PastCommand: ParsableCommand {
             bounds = try StoreSession.reading(place.store) { try $0.store.pastStateBounds() }
         } else {
             bounds = try StoreSession.writing(
-                place.store, wait: turn.wait, pastStates: keep
+                place.store, wait: turn.wait, allowsSharedDisk: turn.sharedDisk,
+                pastStates: keep
             ) { session in
                 let bounds = try session.store.pastStateBounds()
                 guard let purge else { return bounds }

@@ -19,6 +19,8 @@ struct StoreSession {
         options.isReadOnly = true
         options.followsWriter = false
         options.createsIfMissing = false
+        // It is open for a moment, and not while another machine has it open to write.
+        options.allowsSharedDisk = true
         return try with(path, nil, options, body)
     }
 
@@ -26,15 +28,18 @@ struct StoreSession {
     ///
     /// - Parameters:
     ///   - wait: how long to wait for others who write it.
+    ///   - allowsSharedDisk: whether it may be on a disk that other machines may have too.
     ///   - tracksHistory: whether a history is kept from now on; nil: as before.
     ///   - pastStates: how far back states are kept from now on; nil: as before.
     static func writing<Result>(
-        _ path: String, wait: WaitingTime, tracksHistory: Bool? = nil,
-        pastStates: PastStateRetention? = nil, _ body: (StoreSession) throws -> Result
+        _ path: String, wait: WaitingTime, allowsSharedDisk: Bool = false,
+        tracksHistory: Bool? = nil, pastStates: PastStateRetention? = nil,
+        _ body: (StoreSession) throws -> Result
     ) throws -> Result {
         var options = LogStoreOptions()
         options.createsIfMissing = false
         options.timeout = wait.seconds
+        options.allowsSharedDisk = allowsSharedDisk
         options.persistentHistoryTracking = tracksHistory
         options.pastStates = pastStates
         return try with(path, nil, options, body)
@@ -42,11 +47,12 @@ struct StoreSession {
 
     /// Opens a store to change it, or makes it with a schema.
     static func making<Result>(
-        _ path: String, wait: WaitingTime, _ schema: Schema?,
+        _ path: String, wait: WaitingTime, allowsSharedDisk: Bool = false, _ schema: Schema?,
         _ body: (StoreSession) throws -> Result
     ) throws -> Result {
         var options = LogStoreOptions()
         options.timeout = wait.seconds
+        options.allowsSharedDisk = allowsSharedDisk
         return try with(path, schema, options, body)
     }
 

@@ -1,9 +1,9 @@
-// How long a command waits for others who write the store.
+// How a command that writes comes to its turn: how long it waits for others, and on which disks it takes one.
 
 import ArgumentParser
 import FoundationEssentials
 
-/// How long a command waits for its turn to write.
+/// How a command comes to its turn to write.
 struct WaitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -11,6 +11,14 @@ struct WaitOptions: ParsableArguments {
             discussion: "Programs write to a store in turns, commit by commit.",
             valueName: "time"))
     var wait = WaitingTime.usual
+
+    @Flag(
+        help: ArgumentHelp(
+            "Write to a store on a disk that other machines may have too, such as NFS: this one alone uses it.",
+            discussion:
+                "Locks may not hold on such a disk, so it has to be said. A machine that has the store open to write keeps others out."
+        ))
+    var sharedDisk = false
 }
 
 /// A time that is given as an argument.

@@ -168,7 +168,15 @@ final class SimulatedDisk: FileSystem {
     }
 
     func removeDirectory(_ path: FilePath) throws(FileSystemError) {
-        preconditionFailure("no store removes its folder")
+        try call(.removeDirectory, path) { contents -> Result<Void, Errno> in
+            guard contents.state.folder != .missing else { return .failure(.noSuchFileOrDirectory) }
+            guard contents.state.names.isEmpty else { return .failure(.directoryNotEmpty) }
+            precondition(
+                contents.state.folder == .unsynced, "only a folder that was just made is removed")
+            contents.note("remove folder")
+            contents.state.folder = .missing
+            return .success(())
+        }
     }
 
     func identity(of path: FilePath) throws(FileSystemError) -> FileIdentity {

@@ -1,0 +1,101 @@
+// Which kinds of disk other machines may have too. Linux only.
+//
+//   1. statfs tells the kind by a number.
+//   2. FUSE has one number for all that is made with it: the type of the mount says which it is.
+//
+// A kind that is not in the tables counts as this machine's own: a disk that is reached over the network block by block has
+// an ordinary file system, which two machines cannot mount anyway. What a virtual machine shares with the one that it runs
+// on is shared by two kernels, which know nothing of each other's locks.
+
+#if os(Linux)
+
+    internal import CCairn
+    #if canImport(Glibc)
+        internal import Glibc
+    #else
+        internal import Musl
+    #endif
+    internal import SystemPackage
+
+    enum SharedDisks {
+        /// By the number that the kernel gives (linux/magic.h) or the module of the disk.
+        private static let kinds: [UInt32: String] = [
+            0x0000_6969: "nfs", 0x0000_517b: "smb", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb2",
+            0x0000_564c: "ncp", 0x5346_414f: "afs", 0x6b41_4653: "afs", 0x7375_7245: "coda",
+            0x00c3_6400: "ceph", 0x0bd0_0bd0: "lustre", 0x0116_1970: "gfs2",
+            0x7461_636f: "ocfs2", 0x0102_1997: "9p", 0x1983_0326: "beegfs",
+            0x2003_0528: "pvfs2", 0x4750_4653: "gpfs", 0xaad7_aaea: "panfs",
+            0x6163_6673: "acfs", 0xbeef_dead: "snfs", 0x0131_11a8: "ibrix",
+            0x786f_4256: "vboxsf", 0xbacb_acbc: "vmhgfs", 0x7c7c_6673: "prl_fs",
+        ]
+
+        private static let fuse: UInt32 = 0x6573_5546
+
+        /// By the type of the mount. Others that are made with FUSE are local: archives, encrypted folders, disks of other
+        /// systems.
+        private static let fuseKinds: Set<String> = [
+            "virtiofs", "fuse.virtiofs", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph",
+            "fuse.ceph-fuse", "fuse.s3fs", "fuse.s3backer", "fuse.goofys", "fuse.mountpoint-s3",
+            "fuse.rclone", "fuse.gcsfuse", "fuse.blobfuse", "fuse.blobfuse2", "fuse.juicefs",
+            "fuse.JuiceFS", "fuse.seaweedfs", "fuse.mfs", "fuse.mfsmount", "fuse.lizardfs",
+            "fuse.alluxio-fuse", "fuse.fuse_dfs", "fuse.davfs", "fuse.davfs2", "fuse.wdfs",
+            "fuse.curlftpfs", "fuse.smbnetfs", "fuse.gvfsd-fuse", "fuse.kio-fuse", "fuse.nfs",
+            "fuse.fuse-nfs", "fuse.beegfs", "fuse.lustre", "fuse.google-drive-ocamlfuse",
+            "fuse.onedriver", "fuse.vmhgfs-fuse", "fuse.prl_fsd", "fuse.grpcfuse", "fuse.osxfs",
+        ]
+
+        /// The kind of the disk that a folder is on, or will be once it is made; nil for one of this machine's own, and where
+        /// the system does not tell.
+        static func kind(of folder: FilePath) -> String? {
+            guard let (number, path) = number(of: folder) else { return nil }
+            if let kind = kinds[number] { return kind }
+            guard number == fuse, let device = device(of: path) else { return nil }
+            return fuseKind(ofDevice: device, mounts: SystemText.read("/proc/self/mountinfo"))
+        }
+
+        /// The kind's number, and the folder that it is of: the parent's if there is none of that name.
+        private static func number(of folder: FilePath) -> (UInt32, FilePath)? {
+            var number: UInt32 = 0
+            var path = folder
+            for _ in 0..<2 {
+                let code = repeatingInterrupted {
+                    path.withPlatformString { cairn_disk_kind($0, &number) }
+                }
+                if code == 0 { return (number, path) }
+                guard code == ENOENT else { return nil }
+                path = path.removingLastComponent()
+                if path.isEmpty { path = "." }
+            }
+            return nil
+        }
+
+        /// The numbers of the device that a folder is on, as the table of mounts has them: "0:45".
+        private static func device(of path: FilePath) -> String? {
+            guard let identity = try? POSIXFileSystem().identity(of: path) else { return nil }
+            let device = identity.device
+            let major = (device >> 8) & 0xfff | (device >> 32) & 0xffff_f000
+            let minor = device & 0xff | (device >> 12) & 0xffff_ff00
+            return "\(major):\(minor)"
+        }
+
+        /// The type of the mount with a device, if other machines may have it too.
+        ///
+        ///     36 35 0:45 / /mnt/b rw,nosuid master:1 - fuse.sshfs user@machine:/b rw
+        ///
+        /// - Parameter mounts: the table of mounts, in whose lines the device is the third field and the type the first one
+        ///   behind a hyphen.
+        static func fuseKind(ofDevice device: String, mounts: String) -> String? {
+            for line in mounts.split(separator: "\n") {
+                let fields = line.split(separator: " ")
+                guard fields.count > 2, fields[2] == device,
+                    let hyphen = fields.dropFirst(6).firstIndex(of: "-"),
+                    hyphen + 1 < fields.count
+                else { continue }
+                let type = String(fields[hyphen + 1])
+                return fuseKinds.contains(type) ? type : nil
+            }
+            return nil
+        }
+    }
+
+#endif

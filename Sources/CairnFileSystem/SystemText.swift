@@ -1,0 +1,29 @@
+// What the kernel tells in files of /proc. Linux only.
+
+#if os(Linux)
+
+    internal import SystemPackage
+
+    enum SystemText {
+        /// More than any such file has.
+        private static let limit = 1 << 24
+
+        /// The content of a file whose size is told as 0; empty where it cannot be read.
+        static func read(_ path: FilePath) -> String {
+            guard let file = try? POSIXFileSystem().open(path, .read) else { return "" }
+            var room = 1 << 14
+            while true {
+                var isWhole = false
+                let text = try? String(unsafeUninitializedCapacity: room) { bytes in
+                    let count = try file.read(into: UnsafeMutableRawBufferPointer(bytes), at: 0)
+                    isWhole = count < bytes.count
+                    return count
+                }
+                guard let text else { return "" }
+                if isWhole || room >= limit { return text }
+                room *= 4
+            }
+        }
+    }
+
+#endif

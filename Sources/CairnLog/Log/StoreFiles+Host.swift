@@ -1,0 +1,152 @@
+// Which machine has the store open to write, where its disk may be other machines' too.                  Format 20.7
+//
+// What one machine locks on such a disk may not be seen by another, so a record behind the mark says whose the store is. It
+// is looked at when the store is opened, when the lease is taken, and before the marks of others are followed. Processes and
+// containers of one machine are one host, and go by locks.
+//
+//   claim    who writes: another machine's record refuses it, and where there is none this machine's is written
+//   refuse   who reads: the same without writing
+//   leave    the last one of this machine that has the store open to write takes the record away
+//
+// A machine that was stopped leaves its record, and nobody else can know that it does not write any more: a person cuts the
+// file off behind the mark, which loses nothing. The record keeps people from a mistake and is no lock: of two machines that
+// open the store at the same moment one may find out at its next lease only.
+//
+// Such disks look at what other machines wrote when a file is opened, so it is opened to be looked at.
+//
+// Invariants: HR1: on a disk of this machine's own nothing is read or written for it.
+// Threads: any.
+
+import CairnFileSystem
+import CairnFormat
+package import CairnStore
+import Synchronization
+import SystemPackage
+
+extension StoreFiles {
+    /// How often a record that is being written is read again.
+    private static let hostReadings = 16
+
+    /// Whose the store is.
+    private enum Owner {
+        case nobody
+        case host(HostRecord)
+        /// What cannot be read does not say that nobody writes.
+        case unknown(FormatError)
+    }
+
+    /// Says that this machine has the store open to write.
+    ///
+    /// - Throws: `StoreError` with `.storeInUse` if another one has: nothing is written then.
+    func claimForHost() throws(StoreError) {
+        guard isShared else { return }
+        let own = try ownRecord()
+        let owner = try owner()
+        try refuse(owner, unlessOf: own)
+        isClaimed.store(true, ordering: .releasing)
+        guard case .nobody = owner else { return }
+        do throws(FileSystemError) {
+            try write(own)
+        } catch {
+            throw StoreError(error)
+        }
+        // Another machine may have written its own at the same moment.
+        try refuse(try self.owner(), unlessOf: own)
+    }
+
+    /// Refuses a store that another machine has open to write.
+    package func refuseOtherHosts() throws(StoreError) {
+        guard isShared else { return }
+        let owner = try owner()
+        if case .nobody = owner { return }
+        try refuse(owner, unlessOf: try ownRecord())
+    }
+
+    /// Takes this machine's record away, if nobody else of it has the store open to write. If that fails it stays, as if the
+    /// machine had been stopped.
+    func leaveHost() {
+        guard isClaimed.exchange(false, ordering: .acquiringAndReleasing), !hasOtherWriters,
+            let own = try? ownRecord(), case .host(let found)? = try? owner(),
+            found.isSameHost(as: own)
+        else { return }
+        try? lock.truncate(to: UInt64(HostRecord.offset))
+        try? lock.synchronizeData()
+        // Somebody may have come in the meantime, and found it.
+        if hasOtherWriters { try? write(own) }
+    }
+
+    // MARK: Records
+
+    private func ownRecord() throws(StoreError) -> HostRecord {
+        guard let host = fileSystem.host else {
+            throw StoreError(
+                .openFailed,
+                "the store is on a disk that other machines may have too, and the system does not tell which machine this is",
+                context: .init(path: "\(folder)"))
+        }
+        return HostRecord(high: host.high, low: host.low, name: host.name)
+    }
+
+    private func owner() throws(StoreError) -> Owner {
+        var problem: FormatError?
+        do throws(FileSystemError) {
+            let bytes = RawBytes(count: HostRecord.size)
+            for _ in 0..<Self.hostReadings {
+                let file = try fileSystem.open(lock.path, .read)
+                let count = try file.read(into: bytes.mutable, at: UInt64(HostRecord.offset))
+                let found = UnsafeRawBufferPointer(rebasing: bytes.bytes[..<count])
+                if found.allSatisfy({ $0 == 0 }) { return .nobody }
+                do throws(FormatError) {
+                    return .host(try HostRecord(decoding: found))
+                } catch {
+                    problem = error
+                }
+            }
+        } catch {
+            throw StoreError(error)
+        }
+        return problem.map { .unknown($0) } ?? .nobody
+    }
+
+    private func write(_ record: HostRecord) throws(FileSystemError) {
+        var writer = ByteWriter(capacity: HostRecord.size)
+        record.encode(to: &writer)
+        let size = try lock.size()
+        do {
+            try lock.write(writer.bytes, at: UInt64(HostRecord.offset))
+            try lock.synchronizeData()
+        } catch {
+            // Part of a record would keep everybody out.
+            try? lock.truncate(to: min(size, UInt64(HostRecord.offset)))
+            throw error
+        }
+    }
+
+    private func refuse(_ owner: Owner, unlessOf own: HostRecord) throws(StoreError) {
+        let who: String
+        switch owner {
+        case .nobody: return
+        case .host(let host):
+            if host.isSameHost(as: own) { return }
+            who = "the machine \(host.shownName) has"
+        case .unknown(let error): who = "another machine may have (\(error.what), \(error.rule))"
+        }
+        throw StoreError(
+            .storeInUse,
+            "\(who) the store open to write, and two machines must not: if that one does not run any more, cut the file \(SegmentName.lock) off behind its first \(HostRecord.offset) bytes (truncate -s \(HostRecord.offset))",
+            context: .init(path: "\(lock.path)"))
+    }
+}
+
+extension HostRecord {
+    /// The name as far as it can be printed: whoever writes to the disk may have put anything there.
+    var shownName: String {
+        var shown = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            let isControl = [.control, .format, .lineSeparator, .paragraphSeparator]
+                .contains(scalar.properties.generalCategory)
+            shown.append(isControl ? "?" : scalar)
+        }
+        return String(shown)
+    }
+}

@@ -1,0 +1,40 @@
+// What is refused as a lock file.                                                              Format 20.4, F-226
+//
+// A mark that is missing, torn or damaged is none, and a store is read without it. What another program has written, or
+// another version of the format, is refused: to go on would overwrite it. Beside segments only text is held to be another
+// program's: other bytes are those of a disk that damages what it stores, and the mark is a hint.
+
+import CairnFileSystem
+import CairnFormat
+package import CairnStore
+import SystemPackage
+
+extension StoreFiles {
+    /// Refuses a lock file that is another program's, or of another version of the format. To be asked where there is no mark.
+    package func refuseForeignLock() throws(StoreError) {
+        let bytes = RawBytes(count: MarkRecord.size)
+        var isAnothers = false
+        do throws(FileSystemError) {
+            bytes.trim(to: try lock.read(into: bytes.mutable, at: 0))
+            if MarkRecord.isForeign(bytes.bytes) {
+                isAnothers = MarkRecord.isForeignText(bytes.bytes)
+                if !isAnothers { isAnothers = try segmentNumbers().isEmpty }
+            }
+        } catch {
+            throw StoreError(error)
+        }
+        if isAnothers { throw isForeign("is not a store's (F-226)") }
+        do throws(FormatError) {
+            _ = try MarkRecord(decoding: bytes.bytes)
+        } catch {
+            guard error.code == .unsupportedVersion else { return }
+            throw isForeign("is of format \(error.found ?? 0), which is not known here (F-226)")
+        }
+    }
+
+    private func isForeign(_ what: String) -> StoreError {
+        StoreError(
+            .openFailed, "the file \(SegmentName.lock) of the folder \(what)",
+            context: .init(path: "\(lock.path)"))
+    }
+}
