@@ -128,6 +128,7 @@ struct StoreOpener {
             hasLease = true
             outcome = try readToEnd(files)
         }
+        if options.isReadOnly { try waitForWriter(files, &outcome) }
         if case .log(var log) = outcome {
             if let schema { log.catalog = try catalog(log.catalog, under: schema) }
             chooseFetchIndexes(schema, &log)
@@ -282,6 +283,31 @@ struct StoreOpener {
             ?? StoreError(
                 .storeInUse, "other processes keep opening and closing the store: try again",
                 context: .init(path: "\(folder)"))
+    }
+
+    /// Who makes a store, or reads it after the machine has stopped, has not said yet how far it is durable: so there seems to be
+    /// none.
+    private func waitForWriter(_ files: StoreFiles, _ outcome: inout LogReader.Outcome)
+        throws(StoreError)
+    {
+        let end = MonotonicTime.now + options.timeout
+        while true {
+            if case .log = outcome { return }
+            // A store that is being copied or salvaged into the folder may take long, and says so.
+            if try mark(files)?.role == .unfinishedCopy { return }
+            let hasWriter = try isWritten(files)
+            outcome = try readBesideWriters(files, hasWriter: hasWriter)
+            // Nobody has anything in hand.
+            if !hasWriter { return }
+            if case .log = outcome { return }
+            guard end.secondsFromNow > 0 else {
+                throw StoreError(
+                    .storeInUse,
+                    "another process makes the store, or opens it after a crash: try again",
+                    context: .init(path: "\(folder)"))
+            }
+            Pause.milliseconds(5)
+        }
     }
 
     private func read(_ files: StoreFiles, mark: MarkRecord?, hasWriter: Bool) throws(StoreError)

@@ -73,6 +73,29 @@ struct SharedStoreTests {
         try last.close()
     }
 
+    @Test("Who reads waits for a writer that has not said yet what is durable, as after a crash")
+    func unsaid() throws {
+        let before = MemoryFileSystem()
+        let store = try Self.open(before, 1)
+        let disk = try DiskImage(of: before).disk()
+        try store.close()
+        // The mark is not synced; and somebody opens the store to write, and reads the log.
+        let lock = try disk.open("/store/lock", .readWrite)
+        try lock.truncate(to: 0)
+        #expect(try lock.lock(byte: 0, exclusive: true))
+        var options = SampleStore.options(on: disk)
+        options.isReadOnly = true
+        options.timeout = 0
+        let error = try #require(throws: StoreError.self) {
+            try LogStore.open(at: "/store", options: options)
+        }
+        #expect(error.code == .storeInUse)
+        try lock.unlock(byte: 0)
+        let reader = try LogStore.open(at: "/store", options: options)
+        #expect(reader.lastCommit == 1)
+        try reader.close()
+    }
+
     @Test("Who has the lease is waited for until the time is over, and is named")
     func bound() throws {
         let disk = MemoryFileSystem()
