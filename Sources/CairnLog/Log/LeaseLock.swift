@@ -22,8 +22,9 @@ final class LeaseLock: Sendable {
         var isOurs = false
         /// Whether somebody waits for it here.
         var isWanted = false
-        /// Whether a thread waits in the kernel, and whether it is next.
+        /// Whether a thread waits in the kernel, since when, and whether it is next.
         var hasThread = false
+        var since = MonotonicTime.now
         var isNext = false
         /// Why the thread could not wait.
         var failure: FileSystemError?
@@ -51,11 +52,9 @@ final class LeaseLock: Sendable {
         guard lock.canWaitForLocks, startWaiting() else { return try ask(until: end) }
         repeat {
             let part = min(end, MonotonicTime.now + Self.patience)
-            let outcome = state.wait(until: part) { state in
-                state.isOurs || state.failure != nil ? state : nil
-            }
-            if outcome == nil, try takeWithoutDoor() { break }
-            if outcome != nil { break }
+            let isOver = state.wait(until: part) { $0.isOurs || $0.failure != nil ? true : nil }
+            if isOver != nil { break }
+            if try takeWithoutDoor() { break }
         } while end.secondsFromNow > 0
         let last = state.withLock { state -> State in
             state.isWanted = false
@@ -78,9 +77,10 @@ final class LeaseLock: Sendable {
         }
     }
 
+    /// Takes it where a process may be stopped at the door.
     private func takeWithoutDoor() throws(FileSystemError) -> Bool {
         try state.withLock { state throws(FileSystemError) in
-            if !state.isOurs {
+            if !state.isOurs, state.since.secondsFromNow < -Self.patience {
                 state.isOurs = try lock.lock(byte: Self.leaseByte, exclusive: true)
             }
             return state.isOurs
@@ -95,6 +95,7 @@ final class LeaseLock: Sendable {
             state.isWanted = true
             state.failure = nil
             if state.hasThread { return true }
+            state.since = .now
             state.hasThread = SystemThread.start { self.wait() }
             if !state.hasThread { state.isWanted = false }
             return state.hasThread
