@@ -45,6 +45,12 @@ struct Content: Equatable, CustomStringConvertible {
 
     var description: String { lines.joined(separator: "\n") }
 
+    /// Dictionaries have no order of their own.
+    private static func text(_ value: Any) -> String {
+        guard let parts = value as? [String: Any] else { return "\(value)" }
+        return parts.map { "\($0.key): \(text($0.value))" }.sorted().joined(separator: ", ")
+    }
+
     /// - Parameter keys: by entity the attribute that its objects are called by; different in all of them.
     init(_ stack: Stack, keys: [String: String]) throws {
         let context = stack.context()
@@ -59,7 +65,7 @@ struct Content: Equatable, CustomStringConvertible {
                 var line = name(object)
                 for attribute in entity.attributes where !attribute.description.isTransient {
                     let value = object[attribute.description.name]
-                    line += " \(attribute.description.name)=\(value.map { "\($0)" } ?? "nil")"
+                    line += " \(attribute.description.name)=\(value.map(Self.text) ?? "nil")"
                 }
                 for relationship in entity.relationships where relationship.storage != .transient {
                     let key = relationship.description.name
