@@ -92,6 +92,8 @@ extension Engine {
         try lease.asking.withLock { _ throws(StoreError) in
             // Somebody of this process has got it meanwhile.
             if lease.isHeld || isClosed.load(ordering: .acquiring) { return }
+            // Whoever has given it back is through with that: what it unlocks later would be this one's.
+            withTurnAnyway { _ in }
             guard try wait(until: end) else { throw files.leaseIsTaken() }
             do throws(StoreError) {
                 try checkOpen()
@@ -115,10 +117,7 @@ extension Engine {
         }
     }
 
-    /// Seconds after which who waits looks again.
-    private static let part = 0.001
-
-    /// Waits for the lease in parts, so that the store can be closed meanwhile; false if another process keeps it.
+    /// Waits for the lease; false if another process keeps it, or the store is about to be closed.
     private func wait(until end: MonotonicTime) throws(StoreError) -> Bool {
         do {
             if try files.lease.take(within: 0) {
@@ -126,15 +125,11 @@ extension Engine {
                 return true
             }
             lease.tenure.withLock { $0 = EngineLease.Tenure(isContested: true) }
-            while end.secondsFromNow > 0, !lease.isEnding.load(ordering: .acquiring) {
-                let part = min(Self.part, max(0, end.secondsFromNow))
-                if try files.lease.take(within: part) { return true }
+            return try files.lease.take(
+                within: max(0, end.secondsFromNow),
+                unless: { lease.isEnding.load(ordering: .acquiring) },
                 // So that little is left to be read with the lease. Who has others before it reads more at once later.
-                if files.lease.isNext {
-                    for upkeep in upkeeps { upkeep.waitsForLease(self) }
-                }
-            }
-            return false
+                whileNext: { for upkeep in upkeeps { upkeep.waitsForLease(self) } })
         } catch {
             throw StoreError(error)
         }

@@ -533,6 +533,11 @@ package final class Engine: Sendable {
         housekeeper.stop()
         scheduler.stop()
         takeLeaseToClose()
+        // Whoever is taking the lease, and makes the log its own, is through with that.
+        try lease.asking.withLock { _ throws(StoreError) in try endLog() }
+    }
+
+    private func endLog() throws(StoreError) {
         try withTurn { turn throws(StoreError) in
             guard !turn.isClosed else { return }
             for upkeep in upkeeps { upkeep.willClose(self) }

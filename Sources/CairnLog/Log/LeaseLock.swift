@@ -32,8 +32,11 @@ final class LeaseLock: Sendable {
 
     private static let leaseByte: UInt64 = 0
     private static let doorByte: UInt64 = 2
-    /// Seconds after which the lease is asked for without the door.
-    private static let patience = 0.1
+    /// Seconds after which who waits looks again.
+    private static let part = 0.001
+    /// Seconds after which the lease is asked for without the door, and between two times.
+    private static let patience = 1.0
+    private static let patienceAgain = 0.02
 
     private let lock: any File
     private let state = Monitor(State())
@@ -44,25 +47,33 @@ final class LeaseLock: Sendable {
 
     /// Waits for the lease; false if somebody else has it still when the time is over.
     ///
-    /// - Parameter seconds: 0 = asks without waiting.
-    func take(within seconds: Double) throws(FileSystemError) -> Bool {
+    /// - Parameters:
+    ///   - seconds: 0 = asks without waiting.
+    ///   - isOver: whether it is not wanted any more.
+    ///   - whileNext: called again and again while nobody is before it but the one that has the lease.
+    func take(
+        within seconds: Double, unless isOver: () -> Bool = { false }, whileNext: () -> Void = {}
+    ) throws(FileSystemError) -> Bool {
         let end = MonotonicTime.now + seconds
         if try takeAtOnce() { return true }
         if seconds <= 0 { return false }
-        guard lock.canWaitForLocks, startWaiting() else { return try ask(until: end) }
+        guard lock.canWaitForLocks, startWaiting() else { return try ask(until: end, isOver) }
         repeat {
-            let part = min(end, MonotonicTime.now + Self.patience)
-            let isOver = state.wait(until: part) { $0.isOurs || $0.failure != nil ? true : nil }
-            if isOver != nil { break }
+            let part = min(end, MonotonicTime.now + Self.part)
+            let isSettled = state.wait(until: part) { $0.isOurs || $0.failure != nil ? true : nil }
+            if isSettled != nil { break }
             if try takeWithoutDoor() { break }
-        } while end.secondsFromNow > 0
+            // It comes to whoever wants it meanwhile, too.
+            if isNext { whileNext() }
+        } while end.secondsFromNow > 0 && !isOver()
         let last = state.withLock { state -> State in
             state.isWanted = false
             defer { state.failure = nil }
             return state
         }
-        if !last.isOurs, let failure = last.failure { throw failure }
-        return last.isOurs
+        if last.isOurs { return true }
+        // A thread needs a descriptor more than who asks.
+        return last.failure == nil ? false : try ask(until: end, isOver)
     }
 
     /// Takes the lease if nobody has it or waits for it.
@@ -82,6 +93,7 @@ final class LeaseLock: Sendable {
         try state.withLock { state throws(FileSystemError) in
             if !state.isOurs, state.since.secondsFromNow < -Self.patience {
                 state.isOurs = try lock.lock(byte: Self.leaseByte, exclusive: true)
+                state.since = .now + (Self.patienceAgain - Self.patience)
             }
             return state.isOurs
         }
@@ -135,11 +147,13 @@ final class LeaseLock: Sendable {
     }
 
     /// Asks again and again, all equally often for the door, so that each comes to it as often as another.
-    private func ask(until end: MonotonicTime) throws(FileSystemError) -> Bool {
+    private func ask(until end: MonotonicTime, _ isOver: () -> Bool) throws(FileSystemError)
+        -> Bool
+    {
         func ask(for byte: UInt64, _ pause: UInt32) throws(FileSystemError) -> Bool {
             while true {
                 if try lock.lock(byte: byte, exclusive: true) { return true }
-                if end.secondsFromNow <= 0 { return false }
+                if end.secondsFromNow <= 0 || isOver() { return false }
                 Pause.microseconds(pause)
             }
         }

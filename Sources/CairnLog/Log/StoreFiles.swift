@@ -66,16 +66,18 @@ package final class StoreFiles: Sendable {
     }
 
     /// Writes the mark. A failure costs nothing: the mark is a hint that may be old.
-    func writeMark(_ mark: MarkRecord) { try? putMark(mark) }
-
-    /// The same where it takes the place of one that says where the log ends.                       F-225
     ///
     /// One that says less than the last one is not written: syncs that are under way at the same time end in any order, one of
     /// them perhaps when the lease has gone to others and come back. What somebody was shown is shown to others, too.       FR3
-    func putMark(_ mark: MarkRecord) throws(FileSystemError) {
+    func writeMark(_ mark: MarkRecord) { try? put(mark, orNewer: true) }
+
+    /// The same where it takes the place of one that says where the log ends, whatever was said before.                  F-225
+    func putMark(_ mark: MarkRecord) throws(FileSystemError) { try put(mark, orNewer: false) }
+
+    private func put(_ mark: MarkRecord, orNewer: Bool) throws(FileSystemError) {
         if hasNoStore.load(ordering: .acquiring) { return }
         try marked.withLock { marked throws(FileSystemError) in
-            guard mark.lsn >= marked else { return }
+            if orNewer, mark.lsn < marked { return }
             var writer = ByteWriter(capacity: MarkRecord.size)
             mark.encode(to: &writer)
             try lock.write(writer.bytes, at: 0)
@@ -265,8 +267,8 @@ package final class StoreFiles: Sendable {
     package func release() {
         end(.checkpoints)
         end(.compaction)
-        leaveHost()
         leaveWriters()
+        leaveHost()
         lease.giveBack()
         try? lock.unlock(byte: Self.openByte)
     }

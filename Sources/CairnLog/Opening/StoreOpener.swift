@@ -120,7 +120,7 @@ struct StoreOpener {
         var hasLease = !options.isReadOnly && !hasWriter
         var outcome =
             hasLease
-            ? try readToEnd(files) : try readBesideWriters(files, hasWriter: hasWriter)
+            ? try readToEnd(files) : try readWhenSaid(files, hasWriter: hasWriter)
         if !options.isReadOnly, !hasLease, !isReady(outcome, schema) {
             // Somebody else may be about to make the store, or to migrate it.
             try waitForTurn(files, seconds: options.timeout)
@@ -128,7 +128,6 @@ struct StoreOpener {
             hasLease = true
             outcome = try readToEnd(files)
         }
-        if options.isReadOnly { try waitForWriter(files, &outcome) }
         if case .log(var log) = outcome {
             if let schema { log.catalog = try catalog(log.catalog, under: schema) }
             chooseFetchIndexes(schema, &log)
@@ -285,21 +284,26 @@ struct StoreOpener {
                 context: .init(path: "\(folder)"))
     }
 
-    /// Who makes a store, or reads it after the machine has stopped, has not said yet how far it is durable: so there seems to be
-    /// none.
-    private func waitForWriter(_ files: StoreFiles, _ outcome: inout LogReader.Outcome)
-        throws(StoreError)
+    /// The same, not before whoever writes has said how far the log is durable. Who makes a store, or opens it after the machine
+    /// has stopped, has not yet: what was promised may lie behind what is known to be durable, or there seems to be no store.
+    private func readWhenSaid(_ files: StoreFiles, hasWriter: Bool) throws(StoreError)
+        -> LogReader.Outcome
     {
         let end = MonotonicTime.now + options.timeout
+        var hasWriter = hasWriter
         while true {
-            if case .log = outcome { return }
+            let isSaid = try mark(files) != nil
+            let outcome = try readBesideWriters(files, hasWriter: hasWriter)
+            if isSaid, case .log = outcome { return outcome }
             // A store that is being copied or salvaged into the folder may take long, and says so.
-            if try mark(files)?.role == .unfinishedCopy { return }
-            let hasWriter = try isWritten(files)
-            outcome = try readBesideWriters(files, hasWriter: hasWriter)
-            // Nobody has anything in hand.
-            if !hasWriter { return }
-            if case .log = outcome { return }
+            if try mark(files)?.role == .unfinishedCopy { return outcome }
+            let hadWriter = hasWriter
+            hasWriter = try isWritten(files)
+            if !hasWriter {
+                // Whoever was at it is through.
+                if hadWriter { continue }
+                return outcome
+            }
             guard end.secondsFromNow > 0 else {
                 throw StoreError(
                     .storeInUse,

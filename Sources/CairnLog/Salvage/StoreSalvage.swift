@@ -101,7 +101,15 @@ struct StoreSalvage {
             file = try? fileSystem.open(path, mode)
         }
         guard let file else { return nil }
-        let files = StoreFiles(folder: source, fileSystem: fileSystem, lock: file)
+        let files = StoreFiles(
+            folder: source, fileSystem: fileSystem, lock: file,
+            isShared: fileSystem.sharedDisk(of: source) != nil)
+        do throws(StoreError) {
+            try files.refuseOtherHosts()
+        } catch {
+            files.release()
+            throw error
+        }
         // Where it cannot be written it can be asked for.
         let isFree = (try? files.lease.take(within: 0)) ?? true
         guard isFree, !files.hasOtherWriters else {
