@@ -19,6 +19,9 @@ struct ManyProcesses {
         options.timeout = 30  // seconds that a commit waits for its turn; 0 = it does not wait
         // ManyProcesses 1 pauses
         options.process = process
+        // ManyProcesses 3 begins
+        options.allowsSharedDisk = true  // cairn: --shared-disk
+        // ManyProcesses 3 ends
         // ManyProcesses 1 goes on
         let container = try PersistentContainer(at: path, for: TheatreSeat.self, options: options)
         // ManyProcesses 1 ends
