@@ -104,15 +104,20 @@ package protocol FileWatch: AnyObject, Sendable {
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { return }
                 var numbers: Set<CInt> = []
+                // What the system could not keep may have been of any file.
+                var hasLost = false
                 var offset = 0
                 while offset + MemoryLayout<inotify_event>.size <= count {
                     let event = buffer.loadUnaligned(
                         fromByteOffset: offset, as: inotify_event.self)
                     numbers.insert(event.wd)
+                    if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { hasLost = true }
                     offset += MemoryLayout<inotify_event>.size + Int(event.len)
                 }
                 let bodies = contents.withLock { contents in
-                    numbers.flatMap { contents.bodies[$0].map { Array($0.values) } ?? [] }
+                    (hasLost ? Set(contents.bodies.keys) : numbers).flatMap {
+                        contents.bodies[$0].map { Array($0.values) } ?? []
+                    }
                 }
                 for body in bodies { body() }
                 // Where somebody writes all the time, what is written meanwhile is told together.

@@ -146,15 +146,14 @@ package final class POSIXFile: File {
         let place = try lockPlace(.lock, byte)
         // The lock belongs to the open file whichever descriptor it is taken by; and one that is closed may be another file's
         // by the time that the byte is free.
-        let copy = waiting.withLock { count -> CInt in
-            if isClosed.load(ordering: .relaxed) { return -1 }
+        let (copy, failure) = waiting.withLock { count -> (CInt, CInt) in
+            if isClosed.load(ordering: .relaxed) { return (-1, EBADF) }
             let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-            if copy >= 0 { count += 1 }
-            return copy
+            if copy < 0 { return (-1, errno) }
+            count += 1
+            return (copy, 0)
         }
-        guard copy >= 0 else {
-            throw error(.lock, isClosed.load(ordering: .relaxed) ? EBADF : errno, at: byte)
-        }
+        try check(.lock, failure, at: byte)
         let code = repeatingInterrupted { cairn_ofd_lock_waiting(copy, place) }
         let isOver = waiting.withLock { count in
             count -= 1

@@ -94,7 +94,10 @@ extension Engine {
             if lease.isHeld || isClosed.load(ordering: .acquiring) { return }
             // Whoever has given it back is through with that: what it unlocks later would be this one's.
             withTurnAnyway { _ in }
-            guard try wait(until: end) else { throw files.leaseIsTaken() }
+            guard try wait(until: end) else {
+                if lease.isEnding.load(ordering: .acquiring) { throw Self.isClosedAlready }
+                throw files.leaseIsTaken()
+            }
             do throws(StoreError) {
                 try checkOpen()
                 try claimForHost()
@@ -137,10 +140,10 @@ extension Engine {
 
     /// - Throws: `StoreError` if the store was closed.
     func checkOpen() throws(StoreError) {
-        if isClosed.load(ordering: .acquiring) {
-            throw StoreError(.unusable, "the store is closed")
-        }
+        if isClosed.load(ordering: .acquiring) { throw Self.isClosedAlready }
     }
+
+    private static var isClosedAlready: StoreError { StoreError(.unusable, "the store is closed") }
 
     /// Keeps the lease until the closure ends, whoever waits for it.
     package func keepingLease<R, E: Error>(_ body: () throws(E) -> R) throws -> R {
@@ -162,8 +165,8 @@ extension Engine {
 
     // MARK: Giving back
 
-    /// How many looks without a commit end a lease; how many a lease has that others wait for; and after how many commits
-    /// that are not durable are synced, so that others see them.
+    /// How many looks without a commit end a lease; how many a lease has that others wait for; and after how many looks what
+    /// is not durable yet is synced, so that others see it.
     private static let patience = 60
     private static let looksOfContested = 4
     private static let looksUntilSync = 6

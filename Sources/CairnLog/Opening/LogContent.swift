@@ -225,17 +225,18 @@ struct LogContent {
                 patched: patch?.base ?? .none, borrowedBytes: patch?.borrowedBytes ?? 0,
                 // The last one is the hidden column.
                 patchedProperties: patch?.own.columns.dropLast().map(\.propertyID) ?? [],
-                stored: kept(payload, head, isPatch: patch != nil)))
+                kept: kept(payload, head, isPatch: patch != nil)))
         rowsOfBlock[place] = head.rows
     }
 
     private mutating func kept(
         _ payload: UnsafeRawBufferPointer, _ head: BlockHead, isPatch: Bool
-    ) -> StoredPayload? {
+    ) -> KeptRows? {
         guard payload.count <= min(bytesToKeep, Self.mostBytesOfOneKept) else { return nil }
         bytesToKeep -= payload.count
-        return StoredPayload(
-            payload: RawBytes(copying: payload), isPatch: isPatch, head: isPatch ? nil : head)
+        return KeptRows(
+            StoredPayload(
+                payload: RawBytes(copying: payload), isPatch: isPatch, head: isPatch ? nil : head))
     }
 
     private mutating func takeChanges(

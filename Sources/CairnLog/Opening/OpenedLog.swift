@@ -160,5 +160,13 @@ struct LoggedBlock {
     /// Of a patch: the properties whose columns it brings.
     var patchedProperties: [UInt32] = []
     /// What is stored of it, where a small one was at hand.
-    var stored: StoredPayload?
+    var kept: KeptRows?
+}
+
+/// What is stored of a block: behind a reference, since a log that is read from its beginning may have very many blocks, and
+/// keeps none of them.
+final class KeptRows: Sendable {
+    let stored: StoredPayload
+
+    init(_ stored: StoredPayload) { self.stored = stored }
 }

@@ -230,7 +230,7 @@ enum StateBuilder {
         _ block: LoggedBlock, _ segments: [Segment], _ cache: BlockCache,
         _ largeValues: LargeValueReader
     ) throws(StoreError) -> CachedBlock {
-        guard let stored = block.stored else {
+        guard let stored = block.kept?.stored else {
             return try read(block.place, segments, largeValues)
         }
         return try cache.block(block.place, isScan: true) { () throws(StoreError) in
