@@ -3,8 +3,8 @@
 //   1. The folder and its lock file are made if they are missing. Their names are durable before the first
 //      segment is, which is the business of whoever makes it (FS1). On a disk that other machines may have too it is done
 //      only for whoever says so (StoreFiles+Host.swift).
-//   2. Who wants to write takes the lease if it can be had at once, and reads beside whoever has it otherwise; everybody
-//      shares byte 1 of the lock file.
+//   2. Who wants to write takes the lease if it can be had at once, and reads beside whoever has it otherwise: up to the
+//      mark, and with the lease after all if nobody has it when that is done. Everybody shares byte 1 of the lock file.
 //   3. The log is read. A reader beside a writer stops at the mark, and reads again what a writer changed
 //      under it.
 //   4. A folder without a whole start frame is one whose creation did not finish (FS4): it is made anew.
@@ -118,9 +118,12 @@ struct StoreOpener {
         -> OpenedLog
     {
         var hasLease = !options.isReadOnly && !hasWriter
-        var outcome =
-            hasLease
-            ? try readToEnd(files) : try readWhenSaid(files, hasWriter: hasWriter)
+        var outcome = LogReader.Outcome.nothing
+        if hasLease {
+            outcome = try readToEnd(files)
+        } else {
+            (outcome, hasLease) = try readBeside(files, hasWriter: hasWriter)
+        }
         if !options.isReadOnly, !hasLease, !isReady(outcome, schema) {
             // Somebody else may be about to make the store, or to migrate it.
             try waitForTurn(files, seconds: options.timeout)
@@ -160,6 +163,36 @@ struct StoreOpener {
             return try creator.goOn(with: unfinished, schema)
         }
         return try creator.create(schema)
+    }
+
+    /// Reads beside whoever writes. Where nobody does any more, a writer takes the lease: the log may end with what a process
+    /// that died has not synced, and nobody is to see it who says that it is durable.
+    ///
+    /// - Returns: what was read, and whether the lease was taken.
+    private func readBeside(_ files: StoreFiles, hasWriter: Bool) throws(StoreError)
+        -> (LogReader.Outcome, Bool)
+    {
+        let end = MonotonicTime.now + options.timeout
+        var hasWriter = hasWriter
+        while true {
+            let read = try readWhenSaid(files, hasWriter: hasWriter, until: end)
+            if options.isReadOnly || read.hasWriter { return (read.outcome, false) }
+            do {
+                if try files.lease.take(within: 0) {
+                    try files.claimForHost()
+                    return (try readToEnd(files), true)
+                }
+            } catch let error as FileSystemError {
+                throw StoreError(error)
+            } catch let error as StoreError {
+                throw error
+            } catch {
+                preconditionFailure("locking gives file system and store errors alone: \(error)")
+            }
+            // Somebody else was quicker.
+            guard end.secondsFromNow > 0 else { throw files.leaseIsTaken() }
+            hasWriter = true
+        }
     }
 
     /// Whether there is a store that can be opened with the schema.
@@ -243,12 +276,19 @@ struct StoreOpener {
             .unusable, "the store no longer holds anything", context: .init(path: "\(folder)"))
     }
 
-    /// Reads the log once more, for somebody who has it open to read.
+    /// Reads the log once more up to the mark, for somebody who has it open. Behind it there may be what a process that died
+    /// has not synced.
     func readAgain(_ files: StoreFiles) throws(StoreError) -> OpenedLog {
-        guard
-            case .log(let log) = try readBesideWriters(files, hasWriter: try isWritten(files))
-        else { throw isEmpty }
+        guard case .log(let log) = try readBesideWriters(files, hasWriter: true).outcome else {
+            throw isEmpty
+        }
         return log
+    }
+
+    /// What was read, and whether somebody else was writing meanwhile.
+    private struct BesideReading {
+        let outcome: LogReader.Outcome
+        let hasWriter: Bool
     }
 
     /// How often a reader tries again when a writer came, or wrote, while it read.
@@ -257,7 +297,7 @@ struct StoreOpener {
     /// Reads up to what is durable, if somebody writes. Without a writer the whole log is read, and then the
     /// writer that came meanwhile is looked for: what it had in its hands cannot be judged.
     private func readBesideWriters(_ files: StoreFiles, hasWriter: Bool) throws(StoreError)
-        -> LogReader.Outcome
+        -> BesideReading
     {
         var hasWriter = hasWriter
         var last: StoreError?
@@ -265,9 +305,11 @@ struct StoreOpener {
             let before = try mark(files)
             do {
                 let outcome = try read(files, mark: before, hasWriter: hasWriter)
-                if hasWriter { return outcome }
+                if hasWriter { return BesideReading(outcome: outcome, hasWriter: true) }
                 hasWriter = try isWritten(files)
-                if !hasWriter, try mark(files) == before { return outcome }
+                if !hasWriter, try mark(files) == before {
+                    return BesideReading(outcome: outcome, hasWriter: false)
+                }
             } catch {
                 last = error
                 let wasWritten = hasWriter
@@ -286,23 +328,21 @@ struct StoreOpener {
 
     /// The same, not before whoever writes has said how far the log is durable. Who makes a store, or opens it after the machine
     /// has stopped, has not yet: what was promised may lie behind what is known to be durable, or there seems to be no store.
-    private func readWhenSaid(_ files: StoreFiles, hasWriter: Bool) throws(StoreError)
-        -> LogReader.Outcome
-    {
-        let end = MonotonicTime.now + options.timeout
+    private func readWhenSaid(
+        _ files: StoreFiles, hasWriter: Bool, until end: MonotonicTime
+    ) throws(StoreError) -> BesideReading {
         var hasWriter = hasWriter
         while true {
             let isSaid = try mark(files) != nil
-            let outcome = try readBesideWriters(files, hasWriter: hasWriter)
-            if isSaid, case .log = outcome { return outcome }
+            let reading = try readBesideWriters(files, hasWriter: hasWriter)
+            if isSaid, case .log = reading.outcome { return reading }
             // A store that is being copied or salvaged into the folder may take long, and says so.
-            if try mark(files)?.role == .unfinishedCopy { return outcome }
-            let hadWriter = hasWriter
+            if try mark(files)?.role == .unfinishedCopy { return reading }
             hasWriter = try isWritten(files)
             if !hasWriter {
                 // Whoever was at it is through.
-                if hadWriter { continue }
-                return outcome
+                if reading.hasWriter { continue }
+                return reading
             }
             guard end.secondsFromNow > 0 else {
                 throw StoreError(

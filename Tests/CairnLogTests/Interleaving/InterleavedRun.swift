@@ -19,6 +19,7 @@ struct InterleavedRun {
     }
 
     mutating func carryOut() {
+        defer { world.end() }
         do {
             if !random.oneIn(3) {
                 try world.quietly {

@@ -96,6 +96,9 @@ final class InterleavedWorld: @unchecked Sendable {
         return disk
     }
 
+    /// All is over: the disks, which know the world, are let go.
+    func end() { disks = [] }
+
     /// A process is gone, and its locks with it.
     func noteEnd(_ number: Int) {
         deaths += 1

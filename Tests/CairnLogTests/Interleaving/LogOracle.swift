@@ -136,7 +136,8 @@ struct LogOracle {
     /// Finds out where the log has ended when the power failed.
     private mutating func settle(_ commit: UInt64, _ content: NaiveStore, _ hasLease: Bool) -> Bool
     {
-        let new = made.filter { !madeBefore.contains($0.key) }
+        // What was guessed since then may have been before as well.
+        let new = made.filter { !madeBefore.contains($0.key) && !guessed.contains($0.key) }
         let last = min(commit, (new.keys.min() ?? .max) - 1)
         guard firstEnd <= last else {
             // A reader beside others may be behind.
