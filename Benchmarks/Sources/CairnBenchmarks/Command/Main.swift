@@ -24,7 +24,8 @@ struct BenchmarkCommand: ParsableCommand {
         abstract: "Runs Cairn and its peers side by side.",
         subcommands: [
             CompareCommand.self, PointReadsCommand.self, PointReadsPartCommand.self,
-            SharingCommand.self, SharingPartCommand.self, UpkeepCommand.self,
+            SharingCommand.self, SharingPartCommand.self, SharingNewsCommand.self,
+            UpkeepCommand.self,
             MigrationsCommand.self, MigrationPartCommand.self,
         ],
         defaultSubcommand: CompareCommand.self)

@@ -7,6 +7,7 @@
 //      many seconds: one in four is of a row that all of them change.
 //   3. What counts is what was committed together, how long single commits took, and how often the most served process
 //      got its turn for each turn of the least served.
+//   4. Then it is measured how soon another process hears of a commit (SharingNews.swift).
 
 import ArgumentParser
 import Foundation
@@ -76,6 +77,11 @@ struct SharingCommand: ParsableCommand {
                     say(figures.line(name, processes: count, base: base))
                 }
             }
+        }
+        say("")
+        say("News: from a commit's return until a program that has the store open hears of it")
+        for durability in levels {
+            say(try SharingNews.measure(durability, folder: folder).line(durability))
         }
         guard let results else { return }
         try FileManager.default.createDirectory(
