@@ -51,6 +51,8 @@ let package = Package(
         .library(name: "Cairn", targets: ["Cairn"]),
         // By itself: whoever does not import it builds neither swift-log nor swift-metrics.
         .library(name: "CairnInstruments", targets: ["CairnInstruments"]),
+        // Stores in a PostgreSQL database: a product of its own, as it needs libpq.
+        .library(name: "CairnPostgres", targets: ["CairnPostgres"]),
         .executable(name: "cairn", targets: ["CairnTool"]),
     ],
     dependencies: [
@@ -72,6 +74,9 @@ let package = Package(
         // them: whoever uses the library needs neither.
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        // The client library of PostgreSQL, for stores that lie in a database: only who imports CairnPostgres is linked
+        // with it.
+        .systemLibrary(name: "CLibPQ", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         module("CairnModel", exclude: layers),
         module("CairnStore", ["CairnModel"], exclude: layers),
         module("CairnFormat", ["CCairn", "CLZ4"], exclude: layers),
@@ -88,6 +93,8 @@ let package = Package(
             "CairnMigration",
             ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", system]),
         module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"], exclude: layers),
+        module(
+            "CairnPostgres", ["CLibPQ", "CairnLog", "CairnStore", "CairnModel"], exclude: layers),
         module("CairnInstruments", ["CairnStore", "CairnModel", logging, metrics]),
         module(
             "CairnInspection", ["CairnModel", "CairnStore", "CairnFormat", system], exclude: layers),
@@ -124,6 +131,25 @@ let package = Package(
         .target(
             name: "CairnTestSupport", dependencies: ["CairnFormat", "CairnFileSystem", system],
             path: "Tests/CairnTestSupport", swiftSettings: settings),
+        // The stores that tests of the contract and of what stands on it run on, each of them on all.
+        .target(
+            name: "StoreBackends",
+            dependencies: [
+                "CairnPostgres", "PostgresServers", "CairnLog", "CairnStore", "CairnModel",
+            ],
+            path: "Tests/StoreBackends", swiftSettings: settings),
+        // Servers for the tests that need some.
+        .target(
+            name: "PostgresServers", dependencies: ["CairnTestSupport"],
+            path: "Tests/PostgresServers", swiftSettings: settings),
+        tests(
+            "CairnPostgresTests",
+            [
+                "CairnPostgres", "PostgresServers", "CLibPQ", "CairnLog", "CairnStore",
+                "CairnModel",
+            ]),
+        // What every store has to do, by the contract alone.
+        tests("StoreConformance", ["StoreBackends", "CairnLog", "CairnStore", "CairnModel"]),
         // A process for the tests to kill.
         .executableTarget(
             name: "CairnKilledWriter",
@@ -152,7 +178,7 @@ let package = Package(
         .target(
             name: "CairnGeneratedModels", dependencies: ["Cairn"],
             path: "Tests/CairnGeneratedModels", swiftSettings: settings),
-        tests("CairnObjectsTests", ["Cairn", "CairnGeneratedModels"]),
+        tests("CairnObjectsTests", ["Cairn", "CairnGeneratedModels", "StoreBackends"]),
         // The examples of the documentation.
         tests("CairnStoriesTests", ["Cairn"]),
         tests(

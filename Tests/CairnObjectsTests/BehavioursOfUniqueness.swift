@@ -6,6 +6,7 @@ import CairnObjects
 import CairnStore
 import CairnTestSupport
 import FoundationEssentials
+import StoreBackends
 import Testing
 
 @Suite("Behaviours of uniqueness constraints")

@@ -5,6 +5,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import Foundation
+import StoreBackends
 import Synchronization
 import Testing
 

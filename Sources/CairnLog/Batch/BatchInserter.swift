@@ -355,8 +355,13 @@ struct BatchInserter: ~Copyable {
         _ constraint: Int, _ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder
     ) throws(StoreError) -> UInt32? {
         guard let hash = room.probes.hash(row, constraint) else { return nil }
-        let candidates = builder.state.uniques[room.probes.constraints[constraint].index]
-            .firstCandidate(hash: hash)
+        let index = room.probes.constraints[constraint].index
+        if let partial = builder.tools.partial,
+            room.key.load(batch, row: row, room.probes.constraints[constraint].form)
+        {
+            partial.ask(unique: index, room.key.bytes)
+        }
+        let candidates = builder.state.uniques[index].firstCandidate(hash: hash)
         if candidates.isEmpty { return nil }
         return try find(constraint, row, of: batch, among: candidates, &builder)
     }

@@ -404,6 +404,7 @@ extension BatchInserter {
             room.key.load(
                 values, builder.catalog.uniques[unique].form, number: { $0.number })
         else { return nil }
+        builder.tools.partial?.ask(unique: unique, room.key.bytes)
         let candidates = builder.state.uniques[unique]
             .firstCandidate(hash: room.key.hash(seed: builder.seed))
         guard let number = try holder(unique, among: candidates, &builder),

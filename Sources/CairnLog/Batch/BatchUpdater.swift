@@ -407,6 +407,7 @@ final class BatchUpdater {
     /// Puts the key that is loaded into an index, and notes it if somebody else may have it.
     private func enter(_ unique: Int, _ number: UInt32, _ builder: inout CommitBuilder) {
         let hash = key.hash(seed: builder.seed)
+        builder.tools.partial?.ask(unique: unique, key.bytes)
         if !builder.state.uniques[unique].firstCandidate(hash: hash).isEmpty {
             let suspect = Suspect(unique: unique, number: number, hash: hash)
             noteSuspect(suspect.counted)

@@ -188,14 +188,24 @@ struct DeletePlanner {
                     denials.append(
                         (
                             key(row.tree, row.number), key(tree, source),
-                            catalog.entities[reference.entity].columns[reference.column].name,
-                            row.entity, row.number
+                            relationship(behind: reference), row.entity, row.number
                         ))
                 }
             }
         }
         guard row.entity < catalog.schema.entities.count else { return }
         try applyOwnRules(row, &builder)
+    }
+
+    /// The name of the relationship whose rule a reference obeys: the one that leads back.
+    private func relationship(behind reference: Catalog.ReferenceDefinition) -> String {
+        let entities = catalog.schema.entities
+        guard reference.entity < entities.count,
+            let way = entities[reference.entity].columns[reference.column].relationship,
+            let back = entities[reference.entity].relationships[way].inverse
+        else { return catalog.entities[reference.entity].columns[reference.column].name }
+        let destination = entities[reference.entity].relationships[way].destination
+        return entities[destination].relationships[back].description.name
     }
 
     /// The rules of relationships that lead away from the row.

@@ -18,7 +18,7 @@ package enum CatalogDocument {
     }
 
     /// The catalog that a schema frame's JSON describes.
-    static func decode(_ payload: UnsafeRawBufferPointer) throws -> Catalog {
+    package static func decode(_ payload: UnsafeRawBufferPointer) throws -> Catalog {
         try KnownCatalogs.shared.catalog(payload) { payload in
             // What is not as this library writes it, or wrong, is looked at by the general decoder.
             if let catalog = decodePlain(payload) { return catalog }

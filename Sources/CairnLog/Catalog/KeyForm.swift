@@ -7,13 +7,13 @@
 // Threads: immutable, so any.
 
 import CairnFormat
-import CairnModel
+package import CairnModel
 import CairnStore
 
 /// The columns of a constraint, and its options. An object, so that whoever loads keys counts one reference.
 package final class KeyForm: Sendable {
     /// The columns of the key, by index in the entity and its descendants.
-    let columns: [Int]
+    package let columns: [Int]
     /// The columns that a row's key, and whether it has one, depend on.
     package let watched: [Int]
     /// The options; nil if there are none.
@@ -36,6 +36,11 @@ package final class KeyForm: Sendable {
         }
         watchesReferences =
             rule != nil && watched.contains { entity?.columns[$0].attribute == nil }
+    }
+
+    /// The form of the keys of a constraint of an entity.
+    package convenience init(_ constraint: SchemaConstraint, of entity: SchemaEntity) {
+        self.init(constraint.columns, constraint.rule, entity)
     }
 
     /// Whether a row takes part whatever its values are, as long as none of the key is nil.

@@ -21,7 +21,9 @@ package struct PendingRows {
 extension CommitBuilder {
     /// Whether a number has a row.
     func hasRow(tree: Int, _ number: UInt32) throws(StoreError) -> Bool {
-        !state.directories[tree][number].isEmpty
+        if !state.directories[tree][number].isEmpty { return true }
+        tools.partial?.miss(tree: tree, number: number)
+        return false
     }
 
     /// Takes a row out of where it is and enters its new values into the indexes; the row is to be written. Whether another
@@ -113,7 +115,9 @@ extension CommitBuilder {
                         value, staged, entity: entity, column: column, number: row.number)
                     batch.columns[column].setReference(place, row: batch.rows)
                 } else {
-                    guard batch.columns[column].store(value, row: batch.rows) else {
+                    guard fits(value, column: column, entity: entity),
+                        batch.columns[column].store(value, row: batch.rows)
+                    else {
                         throw misfit(value, column: column, entity: entity)
                     }
                 }
@@ -125,6 +129,15 @@ extension CommitBuilder {
             try add(row.number, version: row.version, to: &filler)
         }
         try finish(&filler)
+    }
+
+    /// Whether a value is one of the column's type, within its range. Nil fits any.
+    private func fits(_ value: Value, column: Int, entity: Int) -> Bool {
+        if value.isNull || entity >= catalog.schema.entities.count { return true }
+        switch catalog.description(of: entity).columns[column].kind {
+        case .attribute(let type): return value.fits(type)
+        case .reference: return true
+        }
     }
 
     @inline(never)
@@ -144,6 +157,12 @@ extension CommitBuilder {
         -> UInt32?
     {
         guard let unique = catalog.entities[entity].uniques.first else { return nil }
+        if let partial = tools.partial {
+            for reference in catalog.entities[entity].references
+            where catalog.references[reference].column == 0 {
+                partial.ask(reference: reference, target: source)
+            }
+        }
         var key = KeyBuffer()
         key.loadPair(source, destination)
         return try find(unique: unique, key: key)

@@ -117,13 +117,20 @@ package struct CommitBuilder: ~Copyable {
     /// The concrete entity of a live row.
     package func entity(tree: Int, number: UInt32) -> Int? {
         let cell = state.directories[tree][number]
-        return cell.isEmpty ? nil : Int(state.blocks.entry(cell.handle).entity)
+        if cell.isEmpty {
+            tools.partial?.miss(tree: tree, number: number)
+            return nil
+        }
+        return Int(state.blocks.entry(cell.handle).entity)
     }
 
     /// A live row with its values; nil if there is none of that number.
     package mutating func storedRow(entity: Int, number: UInt32) throws(StoreError) -> StoredRow? {
         let cell = state.directories[catalog.entities[entity].tree][number]
-        guard !cell.isEmpty else { return nil }
+        guard !cell.isEmpty else {
+            tools.partial?.miss(tree: catalog.entities[entity].tree, number: number)
+            return nil
+        }
         let concrete = Int(state.blocks.entry(cell.handle).entity)
         let block = try block(cell.handle)
         let rowReader = RowReader(catalog: catalog, identity: identity, entity: concrete)
@@ -148,6 +155,11 @@ package struct CommitBuilder: ~Copyable {
     mutating func find(unique: Int, key: borrowing KeyBuffer, except number: UInt32 = 0)
         throws(StoreError) -> UInt32?
     {
+        if let partial = tools.partial,
+            catalog.uniques[unique].entity < catalog.schema.entities.count
+        {
+            partial.ask(unique: unique, key.bytes)
+        }
         var other = KeyBuffer()
         return try state.uniques[unique].firstCandidate(hash: key.hash(seed: seed)).first {
             candidate throws(StoreError) in
@@ -193,13 +205,24 @@ package struct CommitBuilder: ~Copyable {
 
     /// The rows whose reference leads to a target.
     package func sources(reference: Int, target: UInt32, into sources: inout [UInt32]) {
+        tools.partial?.ask(reference: reference, target: target)
         state.inverses[reference].sources(of: target, into: &sources)
+    }
+
+    /// How many rows have a reference that leads to a target.
+    func count(reference: Int, target: UInt32) -> Int {
+        tools.partial?.ask(reference: reference, target: target)
+        return state.inverses[reference].count(of: target)
     }
 
     // MARK: Numbers
 
     /// A number that was never given before.
     package mutating func issueNumber(tree: Int) throws(StoreError) -> UInt32 {
+        if let number = tools.partial?.takeNumber(tree: tree) {
+            state.nextNumbers[tree] = max(state.nextNumbers[tree], number + 1)
+            return number
+        }
         let number = state.nextNumbers[tree]
         try expectNumbers(1, tree: tree)
         state.nextNumbers[tree] = number + 1
@@ -228,7 +251,10 @@ package struct CommitBuilder: ~Copyable {
 
     /// Whether a number was given and has no row.
     func isIssuedAndFree(tree: Int, number: UInt32) throws(StoreError) -> Bool {
-        number != 0 && number < state.nextNumbers[tree] && state.directories[tree][number].isEmpty
+        guard number != 0, number < state.nextNumbers[tree] || tools.partial != nil else {
+            return false
+        }
+        return try !hasRow(tree: tree, number)
     }
 
     // MARK: Writing

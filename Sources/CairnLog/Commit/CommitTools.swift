@@ -23,11 +23,14 @@ package final class CommitTools: Sendable {
     let recordedHistory = Mutex((commit: UInt64(0), time: 0.0))
     /// Whether an id may lead to another object than its own: contexts ask often, and mostly none does.
     let mayRedirect = Atomic(false)
+    /// What is known of a store of which only a part is here; nil where all of it is.
+    let partial: PartialKnowledge?
 
     init(_ options: LogStoreOptions, staging: StagingArea, retired: RetiredSegments) {
         sizes = options.sizes
         clock = options.clock
         historyProcess = options.historyProcess
+        partial = options.partial
         self.staging = staging
         self.retired = retired
     }

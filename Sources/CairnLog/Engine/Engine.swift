@@ -374,8 +374,10 @@ package final class Engine: Sendable {
         builder.state.nextNumbers.assign(turn.nextNumbers)
         builder.state.segments = turn.segments
         let isDirect: Bool
+        tools.partial?.begin()
         do throws(StoreError) {
             try body(&builder)
+            if let partial = tools.partial, partial.isLacking { throw PartialKnowledge.lacking }
             let time = clock.now()
             if builder.catalog.tracksHistory, builder.hasChanges, !builder.hasRecordedHistory {
                 try builder.recordHistory(

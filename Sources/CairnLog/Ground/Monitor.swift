@@ -17,13 +17,13 @@ import Synchronization
 #endif
 
 /// A value that one thread at a time may use, and that threads can wait for.
-final class Monitor<Value>: @unchecked Sendable {
+package final class Monitor<Value>: @unchecked Sendable {
     // The value is touched only by the thread that has the mutex. Behind a pointer, an access is not guarded twice.
     private let value: UnsafeMutablePointer<Value>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-    init(_ value: sending Value) {
+    package init(_ value: sending Value) {
         self.value = .allocate(capacity: 1)
         self.value.initialize(to: value)
         mutex = .allocate(capacity: 1)
@@ -42,14 +42,14 @@ final class Monitor<Value>: @unchecked Sendable {
     }
 
     /// Runs a closure while no other thread has the value.
-    func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+    package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value.pointee)
     }
 
     /// Runs a closure, and wakes all who wait, so that they look again.
-    func update<R>(_ body: (inout Value) -> R) -> R {
+    package func update<R>(_ body: (inout Value) -> R) -> R {
         pthread_mutex_lock(mutex)
         defer {
             pthread_mutex_unlock(mutex)
@@ -59,7 +59,7 @@ final class Monitor<Value>: @unchecked Sendable {
     }
 
     /// Waits until a closure gives a result; it is asked again whenever the value was updated.
-    func wait<R>(for body: (inout Value) -> R?) -> R {
+    package func wait<R>(for body: (inout Value) -> R?) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
@@ -69,7 +69,7 @@ final class Monitor<Value>: @unchecked Sendable {
     }
 
     /// The same with an end: nil if the closure gave nothing by then. The moment is one of `MonotonicTime`.
-    func wait<R>(until moment: MonotonicTime, for body: (inout Value) -> R?) -> R? {
+    package func wait<R>(until moment: MonotonicTime, for body: (inout Value) -> R?) -> R? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
@@ -88,19 +88,21 @@ final class Monitor<Value>: @unchecked Sendable {
 }
 
 /// A moment on a clock that is never set.
-struct MonotonicTime: Sendable, Comparable {
+package struct MonotonicTime: Sendable, Comparable {
     private let seconds: Double
 
     private init(seconds: Double) { self.seconds = seconds }
 
-    static var now: MonotonicTime {
+    package static var now: MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return MonotonicTime(seconds: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
     }
 
-    var secondsFromNow: Double { seconds - Self.now.seconds }
+    package var secondsFromNow: Double { seconds - Self.now.seconds }
 
-    static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
-    static func + (left: Self, seconds: Double) -> Self { Self(seconds: left.seconds + seconds) }
+    package static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
+    package static func + (left: Self, seconds: Double) -> Self {
+        Self(seconds: left.seconds + seconds)
+    }
 }

@@ -1,5 +1,5 @@
 import CairnFormat
-import CairnModel
+package import CairnModel
 package import CairnStore
 
 extension KeyBuffer {
@@ -125,5 +125,13 @@ extension KeyBuffer {
             }
         }
         return true
+    }
+}
+
+extension KeyForm {
+    /// The bytes of the key of a row given as values; nil if it has none.
+    package func bytes(_ values: [Value]) -> [UInt8]? {
+        var key = KeyBuffer()
+        return key.load(values, self, number: { $0.number }) ? Array(key.bytes) : nil
     }
 }

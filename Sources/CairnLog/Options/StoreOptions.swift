@@ -115,6 +115,8 @@ public struct LogStoreOptions: Sendable {
     package var isUnfinished = false
     /// Who writes, as the history says it; nil: this process.
     package var historyProcess: (number: UInt32, program: String)?
+    /// What is known of a store of which only a part is to be here; nil: all of it is.
+    package var partial: PartialKnowledge?
     /// Which process opens the store, where one plays several: each has engines of its own.
     package var process = 0
     /// The sizes of things.

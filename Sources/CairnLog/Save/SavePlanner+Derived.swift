@@ -245,7 +245,10 @@ private struct DerivedView {
             return plan.rows[index].values[column]
         }
         let cell = builder.state.directories[tree][number]
-        if cell.isEmpty { return nil }
+        if cell.isEmpty {
+            builder.tools.partial?.miss(tree: tree, number: number)
+            return nil
+        }
         let block: CachedBlock
         if let last, last.handle == cell.handle {
             block = last.block
@@ -282,7 +285,7 @@ private struct DerivedView {
             guard let reference = catalog.reference(ofColumn: column, entity: entity),
                 catalog.references[reference].entity == entity
             else { break }
-            return builder.state.inverses[reference].count(of: row.number)
+            return builder.count(reference: reference, target: row.number)
                 - stale.led(to: row.number, reference: reference).count
                 + stale.leading(to: row.number, reference: reference).count
         case .pairs(let pairs, let isSource):
@@ -291,7 +294,7 @@ private struct DerivedView {
             guard !isSymmetric(pairs, catalog),
                 let reference = catalog.reference(ofColumn: near, entity: entity)
             else { break }
-            return builder.state.inverses[reference].count(of: row.number)
+            return builder.count(reference: reference, target: row.number)
                 - (removedCounts[entity * 2 + near]?[row.number] ?? 0)
                 + (added[entity * 2 + near]?[row.number]?.count ?? 0)
         case .column, .transient: break
@@ -349,6 +352,7 @@ private struct DerivedView {
                 return []
             }
             let tree = catalog.entities[entity].tree
+            builder.tools.partial?.ask(reference: reference, target: row.number)
             var members = builder.state.sources(of: row.number, entity: entity, column: column)
                 .filter { number in
                     guard let index = plan.workingIndex(tree: tree, number: number) else {
@@ -367,6 +371,9 @@ private struct DerivedView {
             let entity = catalog.entityIndex(ofPairs: pairs)
             var members: Set<UInt32> = []
             for near in isSymmetric(pairs, catalog) ? [0, 1] : [isSource ? 0 : 1] {
+                if let reference = catalog.reference(ofColumn: near, entity: entity) {
+                    builder.tools.partial?.ask(reference: reference, target: row.number)
+                }
                 for pair in builder.state.sources(of: row.number, entity: entity, column: near)
                 where !removed.contains(Self.key(entity, pair)) {
                     let ends = try builder.pair(entity: entity, number: pair)

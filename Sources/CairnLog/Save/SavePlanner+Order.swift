@@ -75,7 +75,9 @@ extension SavePlanner {
             try give(order, now, list, lists, &keysOfPairs, &builder)
         }
         for (list, rows) in lists.arrivals where !handled.contains(list) {
-            guard rows.contains(where: { needsKey($0, lists) }) else { continue }
+            // Elsewhere numbers need not be larger than all before.
+            guard builder.tools.partial != nil || rows.contains(where: { needsKey($0, lists) })
+            else { continue }
             let now = try members(of: list, lists, &builder)
             let order = now.map(\.number)
             try give(order, now, list, lists, &keysOfPairs, &builder)

@@ -7,7 +7,8 @@ extension SavePlanner {
     /// References of the request to objects that others have folded meanwhile lead to the ones in their place, as if they had
     /// been set to them. Those that a row had before, and still has, are left alone, and so are those whose relationship may
     /// not lead to the other object: they are cleared as what is gone.
-    mutating func leadLateReferences(_ state: EngineState) {
+    mutating func leadLateReferences(_ builder: borrowing CommitBuilder) {
+        let state = builder.state
         for index in rows.indices where rows[index].kind != .deleted {
             for reference in catalog.entities[rows[index].entity].references {
                 let column = catalog.references[reference].column
@@ -20,6 +21,10 @@ extension SavePlanner {
                     rows[index].stored?.values[column] != .objectID(id)
                 else { continue }
                 let cell = state.directories[tree][target]
+                if cell.isEmpty {
+                    builder.tools.partial?.miss(tree: tree, number: target)
+                    continue
+                }
                 let entity = Int(state.blocks.entry(cell.handle).entity)
                 guard isDestination(entity, ofColumn: column, rows[index].entity) else { continue }
                 rows[index].values[column] = .objectID(
@@ -125,7 +130,7 @@ extension SavePlanner {
             // Whoever comes to one of these goes on from here, so that long chains are walked once.
             for id in passed { led[id] = survivor }
             guard let tree = catalog.treeIndex(id: redirect.id.hierarchy),
-                let target = place(of: survivor, tree: tree, state), target != number,
+                let target = try place(of: survivor, tree: tree, builder), target != number,
                 state.redirected(number, tree: tree) != target
             else { continue }
             redirections.append(Redirection(tree: tree, number: number, target: target))
@@ -144,11 +149,13 @@ extension SavePlanner {
     }
 
     /// The number of the object that an id is, or leads to, after the save; nil if there is none.
-    private func place(of id: ObjectID, tree: Int, _ state: EngineState) -> UInt32? {
+    private func place(of id: ObjectID, tree: Int, _ builder: borrowing CommitBuilder)
+        throws(StoreError) -> UInt32?
+    {
         if let index = workingIndex(of: id) { return standing(index).map { rows[$0].number } }
         guard !id.isTemporary, let number = UInt32(exactly: id.reference) else { return nil }
-        if !state.directories[tree][number].isEmpty { return number }
-        guard let target = state.redirected(number, tree: tree) else { return nil }
+        if try builder.hasRow(tree: tree, number) { return number }
+        guard let target = builder.state.redirected(number, tree: tree) else { return nil }
         if let index = workingIndex(tree: tree, number: target) {
             return standing(index).map { rows[$0].number }
         }

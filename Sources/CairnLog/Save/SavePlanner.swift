@@ -70,7 +70,7 @@ package struct SavePlanner {
     package mutating func plan(_ builder: inout CommitBuilder) throws(StoreError) -> [SaveConflict]
     {
         try load(&builder)
-        if builder.state.redirects != nil { leadLateReferences(builder.state) }
+        if builder.state.redirects != nil { leadLateReferences(builder) }
         try checkVersions(&builder)
         if !versionConflicts.isEmpty {
             // Uniqueness conflicts are listed beside them: a policy sees the whole list.

@@ -26,7 +26,7 @@ package struct SaveWriter {
     private init(_ plan: SavePlanner, _ builder: borrowing CommitBuilder, mayRewrite: Bool) {
         self.plan = plan
         catalog = plan.catalog
-        number = builder.number
+        number = builder.tools.partial?.commit ?? builder.number
         self.mayRewrite = mayRewrite
     }
 

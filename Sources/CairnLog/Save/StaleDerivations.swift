@@ -148,7 +148,10 @@ extension CommitBuilder {
     /// The value that a live row has in a column; nil if there is no such row.
     mutating func value(tree: Int, number: UInt32, column: Int) throws(StoreError) -> Value? {
         let cell = state.directories[tree][number]
-        guard !cell.isEmpty else { return nil }
+        guard !cell.isEmpty else {
+            tools.partial?.miss(tree: tree, number: number)
+            return nil
+        }
         let entity = Int(state.blocks.entry(cell.handle).entity)
         let block = try block(cell.handle)
         return try value(block, cell.slot, entity: entity, column: column)

@@ -21,6 +21,9 @@ package enum OrderKeys {
     /// The key of a row that has none; `number` is its own, be it a member or a pair.
     @inline(__always) package static func key(of number: UInt32) -> Int64 { Int64(number) << 31 }
 
+    /// The greatest number whose own key is not behind a key; nil if none is.
+    static func number(_ key: Int64) -> UInt32? { key < 0 ? nil : UInt32(key >> 31) }
+
     /// A row of a list.
     struct Place {
         /// Its key as it is stored.

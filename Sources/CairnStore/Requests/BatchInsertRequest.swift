@@ -73,6 +73,8 @@ public struct BatchInsertRequest: Sendable {
         case dictionaryHandler(@Sendable (inout [String: Any]) throws -> Bool)
         /// Values that encode themselves, one a row.
         case encodable(EncodableRows)
+        /// Rows that were given before.
+        case recorded(RecordedRows)
     }
 
     /// The entity's name.
@@ -144,7 +146,7 @@ public struct BatchInsertRequest: Sendable {
     package var refusal: StoreError?
     /// The class of the objects that rows are set on; nil = the plain one.
     package var objectClass: AnyClass?
-    package let source: Source
+    package internal(set) var source: Source
 
     /// Whether rows are set on objects.
     package var makesObjects: Bool { if case .objects = source { true } else { false } }
@@ -155,6 +157,7 @@ public struct BatchInsertRequest: Sendable {
         case .dictionaries: true
         case .resolved(_, let canRepeat): canRepeat
         case .encodable(let rows): rows.canRepeat
+        case .recorded(let rows): rows.canRepeat
         case .writer, .objects, .dictionaryHandler: false
         }
     }

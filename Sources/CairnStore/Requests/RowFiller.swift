@@ -42,6 +42,7 @@ extension BatchInsertRequest {
         case .dictionaryHandler(let handler):
             return DictionaryHandlerFiller(handler: handler, entity: entity)
         case .encodable(let rows): return rows.makeFiller(entity)
+        case .recorded(let rows): return rows.filler
         }
     }
 }

@@ -6,6 +6,7 @@ import CairnObjects
 import CairnStore
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Synchronization
 import Testing
 

@@ -6,6 +6,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import Foundation
+import StoreBackends
 import Testing
 
 @testable import CairnLog

@@ -5,6 +5,7 @@ import CairnObjects
 import CairnStore
 import CairnTestSupport
 import FoundationEssentials
+import StoreBackends
 import Synchronization
 import Testing
 

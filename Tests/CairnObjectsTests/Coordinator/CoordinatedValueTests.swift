@@ -4,6 +4,7 @@ import Cairn
 import CairnLog
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Testing
 
 @Suite("Values as streams behind a coordinator")

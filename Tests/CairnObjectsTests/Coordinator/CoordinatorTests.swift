@@ -4,6 +4,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import FoundationEssentials
+import StoreBackends
 import Testing
 
 @Suite("Several stores")

@@ -9,6 +9,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import CairnTestSupport
+import StoreBackends
 import Testing
 
 @Suite("Random graphs in two stores at once")

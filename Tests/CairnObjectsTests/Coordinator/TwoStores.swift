@@ -4,6 +4,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import FoundationEssentials
+import StoreBackends
 
 /// A coordinator with new stores.
 struct TwoStores: Sendable {

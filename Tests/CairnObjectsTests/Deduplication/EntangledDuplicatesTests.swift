@@ -4,6 +4,7 @@ import CairnModel
 import CairnStore
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Synchronization
 import Testing
 

@@ -8,6 +8,7 @@
 import CairnModel
 import CairnStore
 import CairnTestSupport
+import StoreBackends
 import Testing
 
 @testable import CairnObjects

@@ -12,6 +12,7 @@ import CairnObjects
 import CairnStore
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Testing
 
 /// One of the two stores, with what is asked of it.

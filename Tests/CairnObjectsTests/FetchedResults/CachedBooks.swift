@@ -3,6 +3,7 @@
 import Cairn
 import CairnModel
 import CairnStore
+import StoreBackends
 import Synchronization
 
 @testable import CairnObjects

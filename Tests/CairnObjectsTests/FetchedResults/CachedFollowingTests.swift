@@ -4,6 +4,7 @@ import Cairn
 import CairnModel
 import CairnStore
 import Foundation
+import StoreBackends
 import Testing
 
 @testable import CairnObjects

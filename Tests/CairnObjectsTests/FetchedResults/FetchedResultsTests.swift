@@ -3,6 +3,7 @@
 import CairnModel
 import CairnStore
 import Foundation
+import StoreBackends
 import Testing
 
 @testable import CairnObjects

@@ -9,6 +9,7 @@ import CairnObjects
 import CairnStore
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Testing
 
 @Suite("Random lists that follow")

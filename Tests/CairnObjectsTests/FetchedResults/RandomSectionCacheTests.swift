@@ -6,6 +6,7 @@ import CairnModel
 import CairnStore
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Testing
 
 @testable import CairnObjects

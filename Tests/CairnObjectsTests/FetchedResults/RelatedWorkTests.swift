@@ -2,6 +2,7 @@
 
 import CairnModel
 import CairnStore
+import StoreBackends
 import Testing
 
 @testable import CairnObjects

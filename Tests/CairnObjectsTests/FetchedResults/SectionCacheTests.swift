@@ -6,6 +6,7 @@ import CairnLog
 import CairnModel
 import CairnStore
 import Foundation
+import StoreBackends
 import Testing
 
 @testable import CairnObjects

@@ -5,6 +5,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import CairnTestSupport
+import StoreBackends
 import Testing
 
 @Suite("What sections are named after")

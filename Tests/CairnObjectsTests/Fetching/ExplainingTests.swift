@@ -3,6 +3,7 @@
 import CairnLog
 import CairnModel
 import CairnStore
+import StoreBackends
 import Testing
 
 @testable import CairnObjects

@@ -6,6 +6,7 @@ import CairnStore
 import CairnTestSupport
 import Dispatch
 import FoundationEssentials
+import StoreBackends
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@
 import Cairn
 import Foundation
 import Observation
+import StoreBackends
 import Testing
 
 @Suite("Fetched properties")

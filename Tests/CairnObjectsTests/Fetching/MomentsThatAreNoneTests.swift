@@ -5,6 +5,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import FoundationEssentials
+import StoreBackends
 import Testing
 
 @Suite("Moments that are none")

@@ -4,6 +4,7 @@ import CairnLog
 import CairnModel
 import CairnStore
 import CairnTestSupport
+import StoreBackends
 import Testing
 
 @testable import CairnObjects

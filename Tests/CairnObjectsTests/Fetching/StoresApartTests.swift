@@ -8,6 +8,7 @@ import CairnLog
 import CairnModel
 import CairnObjects
 import CairnStore
+import StoreBackends
 import Testing
 
 @Suite("Stores apart")

@@ -4,6 +4,7 @@ import Cairn
 import CairnModel
 import CairnStore
 import Foundation
+import StoreBackends
 import Synchronization
 import Testing
 

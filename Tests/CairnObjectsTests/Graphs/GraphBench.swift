@@ -5,6 +5,7 @@ import CairnLog
 import CairnModel
 import CairnObjects
 import CairnStore
+import StoreBackends
 
 /// The contexts of one store.
 final class GraphBench {
@@ -21,7 +22,7 @@ final class GraphBench {
         case .dictionary:
             options = nil
             store = DictionaryStore(schema)
-        case .log:
+        case .log, .logOnDisk, .postgres:
             var options = LogStoreOptions()
             options.fileSystem = MemoryFileSystem()
             options.durability = .relaxed

@@ -5,6 +5,7 @@ import CairnObjects
 import CairnStore
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Testing
 
 @testable import CairnLog

@@ -4,6 +4,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import CairnTestSupport
+import StoreBackends
 import Testing
 
 @Suite("Reading a part of the history")

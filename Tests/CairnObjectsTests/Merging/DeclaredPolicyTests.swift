@@ -6,6 +6,7 @@ import CairnStore
 import CairnTestSupport
 import Foundation
 import Observation
+import StoreBackends
 import Synchronization
 import Testing
 

@@ -5,6 +5,7 @@
 import Cairn
 import CairnTestSupport
 import Observation
+import StoreBackends
 import Synchronization
 import Testing
 

@@ -6,6 +6,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import StoreBackends
 import Testing
 
 @Suite("Edits of pairs that are none any more")

@@ -8,6 +8,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import CairnTestSupport
+import StoreBackends
 import Testing
 
 @Suite("Random contexts that merge by themselves")

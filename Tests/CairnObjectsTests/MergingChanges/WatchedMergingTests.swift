@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import StoreBackends
 import Testing
 
 @Suite("Merging into watched contexts")

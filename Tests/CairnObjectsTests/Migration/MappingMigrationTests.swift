@@ -4,6 +4,7 @@ import CairnModel
 import CairnStore
 import CairnTestSupport
 import FoundationEssentials
+import StoreBackends
 import Testing
 
 @testable import CairnObjects

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import StoreBackends
 import Synchronization
 
 /// What becomes of a store is another store beside it.

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnStore
 import FoundationEssentials
+import StoreBackends
 import Synchronization
 import Testing
 

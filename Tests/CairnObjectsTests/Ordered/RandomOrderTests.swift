@@ -6,6 +6,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import CairnTestSupport
+import StoreBackends
 import Testing
 
 @Suite("Random ordered lists")

@@ -2,6 +2,7 @@
 
 import Cairn
 import CairnObjects
+import StoreBackends
 import Testing
 
 @Entity("Mark")

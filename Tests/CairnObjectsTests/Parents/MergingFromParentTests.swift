@@ -2,6 +2,7 @@
 
 import CairnModel
 import CairnObjects
+import StoreBackends
 import Testing
 
 @Suite("Merging from a parent")

@@ -7,6 +7,7 @@ import CairnObjects
 import CairnStore
 import CairnTestSupport
 import FoundationEssentials
+import StoreBackends
 import Testing
 
 @Suite("The nil of SQL")

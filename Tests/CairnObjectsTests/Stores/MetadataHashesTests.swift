@@ -7,6 +7,7 @@ import CairnObjects
 import CairnStore
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Testing
 
 @Suite("Version hashes in metadata")

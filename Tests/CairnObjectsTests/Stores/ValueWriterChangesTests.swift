@@ -4,6 +4,7 @@ import Cairn
 import CairnTestSupport
 import Foundation
 import Observation
+import StoreBackends
 import Synchronization
 import Testing
 

@@ -4,6 +4,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import FoundationEssentials
+import StoreBackends
 
 /// A new store of a model.
 struct Stack: Sendable {

@@ -3,6 +3,7 @@
 
 import Cairn
 import Foundation
+import StoreBackends
 import Testing
 
 @testable import CairnObjects

@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import StoreBackends
 import Testing
 
 @Suite("Conveniences for typed classes")

@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import StoreBackends
 import Testing
 
 @Composite

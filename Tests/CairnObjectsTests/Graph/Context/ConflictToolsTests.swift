@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import StoreBackends
 import Testing
 
 /// A product whose price and stock must not both be high.

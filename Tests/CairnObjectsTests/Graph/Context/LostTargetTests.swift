@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import StoreBackends
 import Testing
 
 @Suite("Relating to objects that have left the context")

@@ -4,6 +4,7 @@ import CairnLog
 import CairnModel
 import CairnObjects
 import CairnStore
+import StoreBackends
 import Testing
 
 @Suite("Finding by keys that name folded objects")

@@ -6,6 +6,7 @@ import CairnObjects
 import CairnStore
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Testing
 
 @Suite("Objects that were folded into others")

@@ -3,6 +3,7 @@
 import Cairn
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Synchronization
 import Testing
 

@@ -5,6 +5,7 @@
 import CairnModel
 import CairnObjects
 import CairnTestSupport
+import StoreBackends
 import Testing
 
 @Suite("Listeners without notifications")

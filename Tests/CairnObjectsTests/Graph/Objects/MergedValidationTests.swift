@@ -2,6 +2,7 @@
 
 import Cairn
 import CairnStore
+import StoreBackends
 import Testing
 
 /// Its width and height must not both be great.

@@ -4,6 +4,7 @@
 import Cairn
 import CairnStore
 import Foundation
+import StoreBackends
 import Testing
 
 @Entity

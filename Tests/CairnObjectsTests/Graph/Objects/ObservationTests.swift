@@ -3,6 +3,7 @@
 import Cairn
 import Foundation
 import Observation
+import StoreBackends
 import Synchronization
 import Testing
 

@@ -4,6 +4,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import FoundationEssentials
+import StoreBackends
 import Testing
 
 /// Notes which values it is asked about, and changes or refuses some.

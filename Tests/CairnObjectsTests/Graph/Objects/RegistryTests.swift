@@ -3,6 +3,7 @@
 import CairnModel
 import CairnStore
 import CairnTestSupport
+import StoreBackends
 import Synchronization
 import Testing
 

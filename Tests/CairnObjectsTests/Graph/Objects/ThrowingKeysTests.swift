@@ -4,6 +4,7 @@ import CairnModel
 import CairnObjects
 import CairnStore
 import Foundation
+import StoreBackends
 import Testing
 
 @Suite("Setting by key what comes from outside")

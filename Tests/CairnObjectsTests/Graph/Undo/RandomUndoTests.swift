@@ -4,6 +4,7 @@
 import CairnModel
 import CairnObjects
 import CairnTestSupport
+import StoreBackends
 import Testing
 
 @Suite("Random undo")

@@ -3,6 +3,7 @@
 import CairnModel
 import CairnObjects
 import CairnStore
+import StoreBackends
 import Testing
 
 /// A product that notes why it shows other values, and computes a transient from them.

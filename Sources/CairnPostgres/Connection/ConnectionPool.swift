@@ -1,0 +1,157 @@
+// The connections of a store to its server, lent to whoever needs one.
+//
+//   1. Connections are opened when they are needed, up to a limit; who comes then waits in line, for a bounded time.
+//   2. One that has been idle is looked at before it is lent: a glance at its socket tells that the server has closed
+//      it, a round trip after a longer time that the network has forgotten it. Broken ones are dropped.
+//   3. One that comes back in a transaction is rolled back, so that the next one starts with nothing.
+//   4. What has been idle for minutes is closed when the pool is next used. There is no thread for it.
+//
+// Invariant: the lock is never held while the network is waited for.
+// Threads: any. Waiting blocks the calling thread, as the calls of a store do.
+
+import CairnLog
+
+final class ConnectionPool: Sendable {
+    struct Settings: Sendable {
+        /// Servers take a hundred by default, for all processes together.
+        var limit = 8
+        /// How long somebody waits for a connection where all are in use.
+        var patience = Duration.seconds(30)
+        /// After how long a connection is asked whether it is still there: firewalls forget one after minutes.
+        var checkAfter = Duration.seconds(30)
+        /// After how long a connection is closed.
+        var closeAfter = Duration.seconds(300)
+    }
+
+    let string: ConnectionString
+    let settings: Settings
+    private let connector: Connector
+    private let onOpen: @Sendable (PostgresConnection) throws(SQLFailure) -> Void
+    private let state: Monitor<PoolState<PostgresConnection, ContinuousClock.Instant>>
+
+    /// How long asking an idle connection and rolling back may take.
+    private static let smallPatience = Duration.seconds(5)
+
+    /// - Parameter onOpen: what each new connection has to do first, as setting what holds for its session.
+    init(
+        _ string: ConnectionString, settings: Settings = Settings(),
+        onNotice: @escaping @Sendable (PostgresNotice) -> Void = { _ in },
+        onOpen: @escaping @Sendable (PostgresConnection) throws(SQLFailure) -> Void = { _ in }
+    ) {
+        precondition(settings.limit > 0, "a pool has at least one connection")
+        self.string = string
+        self.settings = settings
+        self.onOpen = onOpen
+        connector = Connector(string: string, onNotice: onNotice)
+        state = Monitor(PoolState(limit: settings.limit))
+    }
+
+    /// Lends a connection to a closure, which must not keep it. The bound is that of waiting for it, and of all calls of the
+    /// connection that have none of their own.
+    func withConnection<R, E: SQLFailureConvertible>(
+        _ bound: CallBound = CallBound(), _ body: (PostgresConnection) throws(E) -> R
+    ) throws(E) -> R {
+        let connection: PostgresConnection
+        do throws(SQLFailure) {
+            connection = try borrow(bound)
+        } catch {
+            throw E(error)
+        }
+        defer { giveBack(connection) }
+        return try body(connection)
+    }
+
+    /// Lends a connection until `giveBack`, for what lives longer than a closure.
+    func borrow(_ bound: CallBound = CallBound()) throws(SQLFailure) -> PostgresConnection {
+        closeOld()
+        switch try waitForGrant(bound) {
+        case .closed: throw Self.closed(string)
+        case .opening: return try open(bound)
+        case .idle(let connection, let since):
+            // One that is gone leaves its place to a new one.
+            guard isAlive(connection, since, bound) else { return try open(bound) }
+            connection.bound = bound
+            return connection
+        }
+    }
+
+    /// Takes a connection back.
+    func giveBack(_ connection: PostgresConnection) {
+        connection.bound = CallBound()
+        if !connection.isBroken, connection.transactionStatus != .none {
+            _ = try? connection.run("ROLLBACK", [], .once, bound: .within(Self.smallPatience))
+        }
+        guard !connection.isBroken, connection.transactionStatus == .none else {
+            state.update { $0.drop() }
+            return
+        }
+        // What is not kept is closed here, outside the lock.
+        _ = state.update { $0.giveBack(connection, now: .now) }
+        closeOld()
+    }
+
+    /// Closes what is idle; what is lent is closed when it comes back. Who waits gets an error.
+    func close() { _ = state.update { $0.close() } }
+
+    /// How many connections there are, for tests and for information.
+    var counts: (lent: Int, idle: Int, waiting: Int) {
+        state.update { ($0.lent, $0.idleCount, $0.waitingCount) }
+    }
+
+    // MARK: How
+
+    private typealias Grant = PoolState<PostgresConnection, ContinuousClock.Instant>.Grant
+
+    private func waitForGrant(_ bound: CallBound) throws(SQLFailure) -> Grant {
+        let patience = CallBound(
+            bound.deadline.earlier(.after(settings.patience)), isCancelled: bound.isCancelled)
+        let ticket = state.update { $0.enter() }
+        if let grant = state.wait(patience, for: { $0.take(ticket) }) { return grant }
+        state.update { $0.leave(ticket) }
+        if bound.isCancelled?() == true {
+            throw SQLFailure(.cancelled, "the call was cancelled", server: string.description)
+        }
+        throw SQLFailure(
+            .poolExhausted,
+            "no connection to the server became free in time: all \(settings.limit) are in use",
+            server: string.description)
+    }
+
+    private func open(_ bound: CallBound) throws(SQLFailure) -> PostgresConnection {
+        do throws(SQLFailure) {
+            let connection = PostgresConnection(
+                try connector.connect(bound),
+                preparedStatementLimit: string.preparedStatementLimit)
+            connection.bound = bound
+            try onOpen(connection)
+            return connection
+        } catch {
+            state.update { $0.drop() }
+            throw error
+        }
+    }
+
+    private func isAlive(
+        _ connection: PostgresConnection, _ since: ContinuousClock.Instant, _ bound: CallBound
+    ) -> Bool {
+        guard connection.isQuiet else { return false }
+        guard ContinuousClock.now - since > settings.checkAfter else { return true }
+        let patience = CallBound(
+            bound.deadline.earlier(.after(Self.smallPatience)), isCancelled: bound.isCancelled)
+        return (try? connection.run("SELECT 1", bound: patience)) != nil
+    }
+
+    private func closeOld() {
+        let moment = ContinuousClock.now - settings.closeAfter
+        _ = state.update { $0.removeIdle(before: moment) }
+    }
+
+    private static func closed(_ string: ConnectionString) -> SQLFailure {
+        SQLFailure(.closed, "the store's connections are closed", server: string.description)
+    }
+}
+
+/// An error that a failure can become on its way up.
+protocol SQLFailureConvertible: Error {
+    init(_ failure: SQLFailure)
+}

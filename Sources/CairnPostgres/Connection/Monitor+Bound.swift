@@ -1,0 +1,19 @@
+// Waiting with the bound of a call.
+
+import CairnLog
+
+extension Monitor {
+    /// The longest wait after which it is looked whether the call was cancelled, in seconds.
+    private static var step: Double { 0.5 }
+
+    /// Waits until a closure gives a result; it is asked again whenever the value was updated. Nil if the call is over before:
+    /// the closure has then given nothing.
+    func wait<R>(_ bound: CallBound, for body: (inout Value) -> R?) -> R? {
+        while true {
+            let milliseconds = bound.pollMilliseconds
+            let seconds = milliseconds < 0 ? Self.step : min(Self.step, Double(milliseconds) / 1000)
+            if let result = wait(until: .now + seconds, for: body) { return result }
+            if bound.end != nil { return nil }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// What a server says beside its answers.
+
+/// A warning or a remark of the server, which would else go to the standard error.
+struct PostgresNotice: Sendable {
+    /// "WARNING", "NOTICE", in English.
+    let severity: String
+    let sqlState: SQLState
+    let message: String
+}
+
+/// What `NOTIFY` has sent.
+struct PostgresNotification: Sendable, Hashable {
+    let channel: String
+    let payload: String
+    /// The server's process for the connection that sent it, which may be one's own.
+    let processID: Int32
+}
+
+/// Where notices go: what libpq's callback is given.
+final class NoticeSink {
+    let onNotice: @Sendable (PostgresNotice) -> Void
+
+    init(_ onNotice: @escaping @Sendable (PostgresNotice) -> Void) { self.onNotice = onNotice }
+}

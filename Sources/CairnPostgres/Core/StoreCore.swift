@@ -1,0 +1,81 @@
+// What all parts of an open store share: where it is, how it names its objects, where they lie.
+//
+// Threads: any.
+
+import CairnModel
+import CairnStore
+import Foundation
+import Synchronization
+
+/// An open store.
+final class StoreCore: Sendable {
+    let pool: ConnectionPool
+    let identity: StoreIdentity
+    let layout: TableLayout
+    let keys: KeyLayout
+    let options: PostgresOptions
+    /// Whether a history is kept.
+    let historyTracking: PersistentHistoryTracking
+    /// Whether an id may lead to another object than its own. It never becomes false again.
+    let hasRedirects: Atomic<Bool>
+    /// Held while a transaction ends and its commit is told, so that commits are told in their order.
+    let committing = Mutex(())
+    var schema: Schema { layout.schema }
+
+    init(
+        pool: ConnectionPool, identity: StoreIdentity, layout: TableLayout, keys: KeyLayout,
+        options: PostgresOptions, historyTracking: PersistentHistoryTracking, hasRedirects: Bool
+    ) {
+        self.pool = pool
+        self.identity = identity
+        self.layout = layout
+        self.keys = keys
+        self.options = options
+        self.historyTracking = historyTracking
+        self.hasRedirects = Atomic(hasRedirects)
+    }
+
+    /// How long a call may take.
+    var bound: CallBound { .within(.seconds(options.timeout)) }
+
+    /// A connection, until it is given back.
+    func borrow() throws(StoreError) -> PostgresConnection {
+        try Self.sql { () throws(SQLFailure) in try pool.borrow(bound) }
+    }
+
+    func selection(_ table: Int) -> RowSelection {
+        RowSelection(layout: layout, table: table, identity: identity)
+    }
+
+    /// Asks for the last commit, and whether there are redirects.
+    var stateQuestion: Statement {
+        Statement(
+            "SELECT last_commit, EXISTS (SELECT 1 FROM \(layout.sql(.redirects))) FROM \(layout.sql(.store))"
+        )
+    }
+
+    /// The last commit as the answer has it; the rest is noted.
+    func noteState(_ result: PostgresResult) throws(SQLFailure) -> UInt64 {
+        if try result.bool(0, 1) { hasRedirects.store(true, ordering: .relaxed) }
+        return UInt64(try result.int64(0, 0))
+    }
+
+    /// Asks without a transaction, all in one round trip.
+    func ask(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
+        let connection = try borrow()
+        defer { pool.giveBack(connection) }
+        return try Self.sql { () throws(SQLFailure) in
+            try connection.pipeline(statements, bound: bound)
+        }
+    }
+
+    /// Runs what talks to the server; what goes wrong there is said as stores say it.
+    @discardableResult
+    static func sql<R>(_ body: () throws(SQLFailure) -> R) throws(StoreError) -> R {
+        do throws(SQLFailure) {
+            return try body()
+        } catch {
+            throw StoreError(error)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// Writes what a commit has changed into the history, in the transaction of the commit and behind its number.
+//
+// Threads: functions of values only.
+
+import CairnModel
+import CairnStore
+import Foundation
+
+struct HistoryWriter {
+    let layout: TableLayout
+    let author: String?
+    let contextName: String?
+
+    /// The name of the program, as it was started.
+    private static let program: String =
+        CommandLine.arguments.first.map { URL(filePath: $0).lastPathComponent } ?? ""
+
+    /// The statements that write a transaction; none if nothing was changed.
+    func statements(_ groups: [PersistentHistoryChanges.Group]) throws(StoreError) -> [Statement] {
+        if groups.isEmpty { return [] }
+        let store = layout.sql(.store)
+        var places = SQLArray(of: .int32)
+        var entities = SQLArray(of: .int16)
+        var kinds = SQLArray(of: .int16)
+        var contents = SQLArray(of: .text)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        for (place, group) in groups.enumerated() {
+            places.append(number: Int32(place))
+            entities.append(number: layout.code(of: group.entity))
+            kinds.append(number: Int16(group.type.rawValue))
+            do {
+                let json = try encoder.encode(HistoryContent(group))
+                try contents.append(text: String(decoding: json, as: UTF8.self))
+            } catch let failure as SQLFailure {
+                throw StoreError(failure)
+            } catch {
+                throw StoreError(.invalidRequest, "the history cannot keep the change: \(error)")
+            }
+        }
+        return [
+            Statement(
+                """
+                INSERT INTO \(layout.sql(.transactions)) (commit, made, author, context, process, program) \
+                SELECT last_commit, $1::double precision, $2::text, $3::text, $4::bigint, $5::text FROM \(store)
+                """,
+                [
+                    .double(Date().timeIntervalSinceReferenceDate),
+                    author.map { .text($0) } ?? .null, contextName.map { .text($0) } ?? .null,
+                    .int64(Int64(ProcessInfo.processInfo.processIdentifier)), .text(Self.program),
+                ]),
+            Statement(
+                """
+                INSERT INTO \(layout.sql(.changes)) (commit, place, entity, kind, content) \
+                SELECT s.last_commit, v.place, v.entity, v.kind, v.content FROM \(store) AS s, \
+                unnest($1::integer[], $2::smallint[], $3::smallint[], $4::text[]) \
+                AS v(place, entity, kind, content)
+                """, [.array(places), .array(entities), .array(kinds), .array(contents)]),
+        ]
+    }
+}

@@ -1,0 +1,97 @@
+// Numbers for new objects, taken from the database a block at a time.
+//
+// A number is given once. What of a block is not used when the store is closed is lost; there are four billion of each
+// hierarchy.
+//
+// Threads: any. Nobody waits for the network with the lock.
+
+import CairnStore
+import Synchronization
+
+/// The numbers that this process may give to new objects.
+final class NumberBlocks: Sendable {
+    /// How many are taken at least.
+    private static let block = 1000
+    /// By hierarchy.
+    private let free = Mutex<[UInt32: [Range<UInt32>]]>([:])
+
+    /// Takes so many numbers of each hierarchy, rising.
+    ///
+    /// - Parameter connection: has no transaction.
+    func take(_ counts: [UInt32: Int], _ connection: PostgresConnection, _ core: StoreCore)
+        throws(StoreError) -> [UInt32: [UInt32]]
+    {
+        var taken: [UInt32: [UInt32]] = [:]
+        for (hierarchy, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
+            taken[hierarchy] = takeFree(hierarchy, count)
+            let missing = count - (taken[hierarchy]?.count ?? 0)
+            if missing == 0 { continue }
+            do throws(StoreError) {
+                let block = try fetchBlock(hierarchy, max(missing, Self.block), connection, core)
+                let split = block.lowerBound + UInt32(missing)
+                taken[hierarchy]? += block.lowerBound..<split
+                giveBack(hierarchy, split..<block.upperBound)
+            } catch {
+                giveBack(taken)
+                throw error
+            }
+        }
+        return taken
+    }
+
+    /// Gives back numbers that no object has got.
+    func giveBack(_ numbers: [UInt32: [UInt32]]) {
+        for (hierarchy, numbers) in numbers {
+            for number in numbers { giveBack(hierarchy, number..<number + 1) }
+        }
+    }
+
+    private func takeFree(_ hierarchy: UInt32, _ count: Int) -> [UInt32] {
+        free.withLock { free in
+            var taken: [UInt32] = []
+            var ranges = free[hierarchy] ?? []
+            while taken.count < count, let first = ranges.first {
+                let part = first.prefix(count - taken.count)
+                taken += part
+                if part.count == first.count {
+                    ranges.removeFirst()
+                } else {
+                    ranges[0] = part.endIndex..<first.upperBound
+                }
+            }
+            free[hierarchy] = ranges
+            return taken
+        }
+    }
+
+    private func giveBack(_ hierarchy: UInt32, _ range: Range<UInt32>) {
+        if range.isEmpty { return }
+        free.withLock { free in
+            var ranges = free[hierarchy] ?? []
+            let place = ranges.firstIndex { $0.lowerBound >= range.upperBound } ?? ranges.count
+            if place > 0, ranges[place - 1].upperBound == range.lowerBound {
+                ranges[place - 1] = ranges[place - 1].lowerBound..<range.upperBound
+            } else {
+                ranges.insert(range, at: place)
+            }
+            free[hierarchy] = ranges
+        }
+    }
+
+    private func fetchBlock(
+        _ hierarchy: UInt32, _ count: Int, _ connection: PostgresConnection, _ core: StoreCore
+    ) throws(StoreError) -> Range<UInt32> {
+        try StoreCore.sql { () throws(SQLFailure) in
+            let result = try connection.run(
+                "UPDATE \(core.layout.sql(.numbers)) SET next = next + $2 WHERE hierarchy = $1 RETURNING next",
+                [.int64(Int64(hierarchy)), .int64(Int64(count))], bound: core.bound)
+            guard result.rowCount == 1, let end = UInt32(exactly: try result.int64(0, 0)),
+                end > count
+            else {
+                throw SQLFailure(
+                    .unreadable, "the entity hierarchy has used up its four billion object numbers")
+            }
+            return end - UInt32(count)..<end
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// One request that writes, as one transaction.
+//
+//   1. Numbers for new objects are there before the transaction begins.
+//   2. What the request is sure to need is read and locked in the round trip that begins the transaction.
+//   3. The request is carried out by an engine in memory that has this (PartialStore). What else it needs is read, until
+//      nothing is missing: mostly nothing is.
+//   4. What it has changed is written in one round trip, with the number of the commit and its end.
+//
+// If somebody else was in the way, all is done again, a little later each time.
+//
+// Threads: owned by one call.
+
+import CairnLog
+import CairnModel
+import CairnStore
+import Foundation
+
+struct SaveRun {
+    let core: StoreCore
+    let blocks: NumberBlocks
+    let origin: Origin
+    /// Told of the commit, in the order of commits.
+    let tell: (PartialStore.Changes, UInt64) -> Void
+
+    /// Who writes.
+    struct Origin {
+        var author: String?
+        var contextName: String?
+    }
+
+    /// How a request is carried out.
+    struct Plan<R> {
+        /// What it is sure to need, by the numbers of a catalog.
+        var needs = PartialKnowledge.Needs()
+        /// Whether it has to see everything there is.
+        var needsAll = false
+        let body: (LogStore) throws(StoreError) -> R
+    }
+
+    /// What became of it.
+    struct Written<R> {
+        let result: R
+        let changes: PartialStore.Changes
+        /// The number of the commit; nil if nothing was changed.
+        let commit: UInt64?
+    }
+
+    /// Carries a request out.
+    ///
+    /// - Parameters:
+    ///   - metadata: statements that are part of it.
+    ///   - fetch: finds objects that it is about, in the state that it is carried out in.
+    ///   - plan: how it is carried out, once these are known.
+    func run<R>(
+        with metadata: [Statement] = [], fetching fetch: StoreFetch? = nil,
+        _ plan: (Catalog, [ObjectID]) throws(StoreError) -> Plan<R>
+    ) throws(StoreError) -> Written<R> {
+        var attempt = 1
+        var more: [Int: Int] = [:]
+        while true {
+            let connection = try core.borrow()
+            defer { core.pool.giveBack(connection) }
+            let attemptOfRun = Attempt(
+                core: core, blocks: blocks, connection: connection, origin: origin, tell: tell)
+            do {
+                return try attemptOfRun.run(metadata, fetch, more, plan)
+            } catch let needed as MoreNumbers {
+                // They are taken before the transaction begins.
+                more = needed.counts
+                continue
+            } catch {
+                guard let failure = attemptOfRun.questions.failure ?? error as? SQLFailure else {
+                    throw Self.storeError(error)
+                }
+                guard failure.mayBeTriedAgain, attempt < core.options.attempts else {
+                    throw StoreError(failure)
+                }
+            }
+            // Who was in the way is likely to be again for a while.
+            usleep(UInt32.random(in: 500...(1000 << UInt32(min(attempt, 7)))))
+            attempt += 1
+        }
+    }
+
+    private static func storeError(_ error: any Error) -> StoreError {
+        guard let error = error as? StoreError else {
+            preconditionFailure("a save gives errors of stores and of the server alone: \(error)")
+        }
+        return error
+    }
+}
+
+/// A request that has more new objects than it was given numbers for.
+struct MoreNumbers: Error {
+    /// By tree of the catalog.
+    let counts: [Int: Int]
+}
+
+extension SQLFailure {
+    /// Whether somebody else was in the way: another try finds what he has done.
+    fileprivate var mayBeTriedAgain: Bool {
+        isSerialization || isUniqueViolation || isForeignKeyViolation
+    }
+}

@@ -1,0 +1,86 @@
+// Many rows at once.
+
+import CairnLog
+import CairnModel
+public import CairnStore
+import FoundationEssentials
+
+extension PostgresStore {
+    /// Inserts and updates many rows as one unit.
+    public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
+        try checkWritable()
+        // The rows may have to be given several times.
+        var request = request
+        var rows = 0
+        let entity = schema.entity(named: request.entityName)
+        if let entity, !entity.isAbstract {
+            request = try request.recorded(for: entity)
+            if case .recorded(let recorded) = request.source { rows = recorded.count }
+        }
+        let given = request
+        let written = try run(request.author, request.contextName).run {
+            catalog, _ throws(StoreError) in
+            var plan = SaveRun.Plan { store throws(StoreError) in try store.execute(given) }
+            if let entity { plan.needs.numbers[catalog.entities[entity.index].tree] = rows }
+            plan.needsAll = given.missing != .stay
+            return plan
+        }
+        var result = written.result
+        result.commit = written.commit
+        changes.deliver()
+        return result
+    }
+
+    /// Updates many objects as one unit.
+    public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
+        try checkWritable()
+        let plan = try BatchUpdatePlan(request, in: schema, now: Date())
+        // What is calculated may lead anywhere.
+        let isCalculated = request.propertiesToUpdate.values.contains {
+            if case .expression = $0 { true } else { false }
+        }
+        let written = try run(request.author, request.contextName).run(fetching: plan.fetch) {
+            catalog, ids throws(StoreError) in
+            var found = request
+            found.predicate = .comparison(.init(.key("SELF"), .in, ids.map { .objectID($0) }))
+            found.sortDescriptors = []
+            found.fetchLimit = 0
+            found.fetchOffset = 0
+            found.affectedStores = nil
+            let asked = found
+            var plan = SaveRun.Plan { store throws(StoreError) in try store.execute(asked) }
+            plan.needs = PartialKnowledge.Needs(rows: ids, catalog, identity)
+            plan.needsAll = isCalculated
+            return plan
+        }
+        var result = written.result
+        result.commit = written.commit
+        changes.deliver()
+        return result
+    }
+
+    /// Deletes many objects as one unit.
+    public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
+        try checkWritable()
+        try request.checkAsks(identity)
+        let request = try request.resolved(in: schema) { identity.entity(of: $0) }
+        var fetch: StoreFetch?
+        if case .fetch(let wanted) = request.target { fetch = wanted }
+        let written = try run(request.author, request.contextName).run(fetching: fetch) {
+            catalog, ids throws(StoreError) in
+            var found = request
+            found.affectedStores = nil
+            if let fetch { found.target = .ids(ids, entity: schema.entities[fetch.entity].root) }
+            let asked = found
+            var plan = SaveRun.Plan { store throws(StoreError) in try store.execute(asked) }
+            if case .ids(let ids, _) = asked.target {
+                plan.needs = PartialKnowledge.Needs(rows: ids, catalog, identity)
+            }
+            return plan
+        }
+        var result = written.result
+        result.commit = written.commit
+        changes.deliver()
+        return result
+    }
+}

@@ -1,0 +1,133 @@
+// The history of a store in a database.
+
+import CairnModel
+public import CairnStore
+public import FoundationEssentials
+
+extension PostgresStore: HistoryStore {
+    /// Whether a history is kept.
+    public var historyTracking: PersistentHistoryTracking { core.historyTracking }
+
+    /// What is retained; nil if no history is kept.
+    public func historyBounds() throws(StoreError) -> PersistentHistoryBounds? {
+        try checkOpen()
+        if historyTracking == .off { return nil }
+        let result = try core.ask([
+            Statement("SELECT history_begins, last_commit FROM \(core.layout.sql(.store))")
+        ])[0]
+        return try StoreCore.sql { () throws(SQLFailure) in
+            PersistentHistoryBounds(
+                horizon: UInt64(try result.int64(0, 0)), last: UInt64(try result.int64(0, 1)))
+        }
+    }
+
+    /// Goes through the transactions behind a commit, as they are now.
+    public func historyCursor(after number: UInt64) throws(StoreError)
+        -> any PersistentHistoryCursor
+    {
+        guard let bounds = try historyBounds() else { throw StoreError.noHistory }
+        guard number >= bounds.horizon else {
+            throw StoreError(
+                .historyTokenExpired, "some of the history after the commit was deleted")
+        }
+        return PostgresHistoryCursor(core, after: number, through: bounds.last)
+    }
+
+    /// The newest transaction up to a commit that is retained, and when it was committed; nil if there is none.
+    public func historyMoment(through number: UInt64) throws(StoreError) -> (
+        transaction: UInt64, time: Date
+    )? {
+        try checkOpen()
+        let result = try core.ask([
+            Statement(
+                """
+                SELECT commit, made FROM \(core.layout.sql(.transactions)) WHERE commit <= $1 \
+                ORDER BY commit DESC LIMIT 1
+                """, [.int64(Int64(clamping: number))])
+        ])[0]
+        guard result.rowCount > 0 else { return nil }
+        return try StoreCore.sql { () throws(SQLFailure) in
+            (
+                UInt64(try result.int64(0, 0)),
+                Date(timeIntervalSinceReferenceDate: try result.double(0, 1))
+            )
+        }
+    }
+
+    /// The newest transaction that is retained and was committed before a moment; nil if there is none.
+    public func historyTransaction(before date: Date) throws(StoreError) -> UInt64? {
+        try checkOpen()
+        let result = try core.ask([
+            Statement(
+                """
+                SELECT commit FROM \(core.layout.sql(.transactions)) WHERE made < $1 \
+                ORDER BY commit DESC LIMIT 1
+                """, [.double(date.timeIntervalSinceReferenceDate)])
+        ])[0]
+        guard result.rowCount > 0 else { return nil }
+        return try StoreCore.sql { () throws(SQLFailure) in UInt64(try result.int64(0, 0)) }
+    }
+
+    /// Deletes the history up to a commit, as far as every registered consumer has seen it; gives how many transactions that
+    /// were.
+    public func deleteHistory(through number: UInt64) throws(StoreError) -> Int {
+        try checkWritable()
+        if historyTracking == .off { throw StoreError.noHistory }
+        let layout = core.layout
+        let end = "(SELECT history_begins FROM \(layout.sql(.store)))"
+        let results = try core.ask([
+            Statement("BEGIN"),
+            Statement(
+                """
+                UPDATE \(layout.sql(.store)) SET history_begins = greatest(history_begins, \
+                least($1, last_commit, (SELECT min(seen) FROM \(layout.sql(.consumers)))))
+                """, [.int64(Int64(clamping: number))]),
+            Statement("DELETE FROM \(layout.sql(.changes)) WHERE commit <= \(end)"),
+            Statement("DELETE FROM \(layout.sql(.transactions)) WHERE commit <= \(end)"),
+            Statement("COMMIT"),
+        ])
+        return results[3].affectedRows
+    }
+
+    /// The registered consumers, and the last commit that each has seen.
+    public func historyConsumerNumbers() throws(StoreError) -> [String: UInt64] {
+        try checkOpen()
+        let result = try core.ask([
+            Statement("SELECT name, seen FROM \(core.layout.sql(.consumers))")
+        ])[0]
+        return try StoreCore.sql { () throws(SQLFailure) in
+            var consumers: [String: UInt64] = [:]
+            for row in 0..<result.rowCount {
+                consumers[try result.string(row, 0)] = UInt64(try result.int64(row, 1))
+            }
+            return consumers
+        }
+    }
+
+    /// Notes how far a consumer has seen the history; nil: that it is none any more.
+    public func setHistoryConsumer(_ name: String, seen number: UInt64?, mustExist: Bool)
+        throws(StoreError)
+    {
+        try checkWritable()
+        guard let bounds = try historyBounds() else { throw StoreError.noHistory }
+        let table = core.layout.sql(.consumers)
+        guard let number else {
+            _ = try core.ask([Statement("DELETE FROM \(table) WHERE name = $1", [.text(name)])])
+            return
+        }
+        if number > bounds.last { throw StoreError.unseenCommit }
+        let seen = SQLParameter.int64(Int64(clamping: number))
+        let result = try core.ask([
+            mustExist
+                ? Statement(
+                    "UPDATE \(table) SET seen = greatest(seen, $2) WHERE name = $1",
+                    [.text(name), seen])
+                : Statement(
+                    """
+                    INSERT INTO \(table) AS c (name, seen) VALUES ($1, $2) \
+                    ON CONFLICT (name) DO UPDATE SET seen = greatest(c.seen, excluded.seen)
+                    """, [.text(name), seen])
+        ])[0]
+        if mustExist, result.affectedRows == 0 { throw StoreError.noSuchConsumer }
+    }
+}

@@ -1,0 +1,127 @@
+// What programs keep with a store in a database.
+//
+// It is written by a transaction of its own: metadata that wait for a save are written before its rows, in the same
+// transaction.
+
+import CairnLog
+public import CairnModel
+public import CairnStore
+public import FoundationEssentials
+import Synchronization
+
+extension StoreMetadata {
+    /// The type of stores in a database.
+    public static let postgresStoreType = "CairnPostgres"
+}
+
+extension PostgresStore: MetadataStore {
+    /// The metadata as they were set last, written or not.
+    public func metadata() throws(StoreError) -> StoreMetadata {
+        try checkOpen()
+        if let waiting = waitingMetadata.withLock({ $0 }) {
+            return metadata(waiting.values, waiting.identifier ?? identity.identifier)
+        }
+        let connection = try core.borrow()
+        defer { core.pool.giveBack(connection) }
+        return try StoreCore.sql { () throws(SQLFailure) in
+            let results = try connection.pipeline(
+                [
+                    Statement("SELECT key, value FROM \(core.layout.sql(.metadata))"),
+                    Statement("SELECT identifier FROM \(core.layout.sql(.store))"),
+                ], bound: core.bound)
+            var values: [String: Value] = [:]
+            for row in 0..<results[0].rowCount {
+                let key = try results[0].string(row, 0)
+                let bytes = Data(try results[0].bytes(row, 1))
+                guard let value = try? JSONDecoder().decode(Value.self, from: bytes) else {
+                    throw SQLFailure(.unreadable, "the metadata of the key \(key) cannot be read")
+                }
+                values[key] = value
+            }
+            return metadata(values, try results[1].uuid(0, 0))
+        }
+    }
+
+    private func metadata(_ values: [String: Value], _ identifier: UUID) -> StoreMetadata {
+        StoreMetadata(
+            type: StoreMetadata.postgresStoreType, identifier: identifier, model: schema.model,
+            values: values)
+    }
+
+    /// Puts other values in the place of all that the program keeps with the store.
+    public func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError) {
+        try checkWritable()
+        for (key, value) in values {
+            if case .objectID = value {
+                throw StoreError(
+                    .invalidRequest, "an object id is no value of a store's metadata",
+                    context: .init(key: key))
+            }
+        }
+        waitingMetadata.withLock { waiting in
+            waiting = WaitingMetadata(
+                values: values.filter { !$0.value.isNull },
+                identifier: identifier ?? waiting?.identifier)
+        }
+    }
+
+    /// Whether metadata wait for a save.
+    public var hasMetadataToWrite: Bool { waitingMetadata.withLock { $0 != nil } }
+
+    /// Writes metadata that wait for a save, if there are any.
+    public func writeMetadata() throws(StoreError) {
+        try checkWritable()
+        guard let waiting = waitingMetadata.withLock({ $0 }) else { return }
+        let connection = try core.borrow()
+        defer { core.pool.giveBack(connection) }
+        let statements = try waiting.statements(core.layout)
+        try StoreCore.sql { () throws(SQLFailure) in
+            try connection.pipeline(
+                [Statement("BEGIN")] + statements + [Statement("COMMIT")], bound: core.bound)
+        }
+        forget(waiting)
+    }
+
+    /// Notes that metadata are written; others may have been set since.
+    func forget(_ written: WaitingMetadata?) {
+        guard let written else { return }
+        waitingMetadata.withLock { if $0 == written { $0 = nil } }
+    }
+}
+
+/// Metadata that are to be written.
+struct WaitingMetadata: Sendable, Equatable {
+    let values: [String: Value]
+    let identifier: UUID?
+
+    /// What writes them within a transaction.
+    func statements(_ layout: TableLayout) throws(StoreError) -> [Statement] {
+        var keys = SQLArray(of: .text)
+        var contents = SQLArray(of: .bytes)
+        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+            do {
+                try keys.append(text: key)
+                try contents.append(data: JSONEncoder().encode(value))
+            } catch let failure as SQLFailure {
+                throw StoreError(failure)
+            } catch {
+                throw StoreError(
+                    .invalidRequest, "the value cannot be kept: \(error)", context: .init(key: key))
+            }
+        }
+        var statements = [
+            Statement("DELETE FROM \(layout.sql(.metadata))"),
+            Statement(
+                """
+                INSERT INTO \(layout.sql(.metadata)) (key, value) \
+                SELECT * FROM unnest($1::text[], $2::bytea[])
+                """, [.array(keys), .array(contents)]),
+        ]
+        if let identifier {
+            statements.append(
+                Statement(
+                    "UPDATE \(layout.sql(.store)) SET identifier = $1", [.uuid(identifier)]))
+        }
+        return statements
+    }
+}

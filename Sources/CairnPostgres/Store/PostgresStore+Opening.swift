@@ -1,0 +1,32 @@
+public import CairnModel
+public import CairnStore
+
+extension PostgresStore {
+    /// Opens the store in a schema of a database, or makes one there.
+    ///
+    /// ```swift
+    /// let store = try PostgresStore.open("postgresql://db1,db2/shop?target_session_attrs=read-write", schema: schema)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - connection: as libpq takes it, a URI or words. The option `cairn_schema` says which schema of the database the
+    ///     store is in; without it that is `cairn`.
+    ///   - schema: the model of the program; nil: that of the store.
+    /// - Throws: `StoreError`: `.openFailed` if there is no store, or the server cannot be reached; `.incompatibleModel`.
+    public static func open(
+        _ connection: String, schema: Schema?, options: PostgresOptions = PostgresOptions()
+    ) throws(StoreError) -> PostgresStore {
+        let string = try StoreCore.sql { () throws(SQLFailure) in try ConnectionString(connection) }
+        let pool = ConnectionPool(
+            string,
+            settings: .init(
+                limit: options.connections, patience: .seconds(options.timeout)))
+        do throws(StoreError) {
+            let opening = StoreOpening(pool: pool, space: string.schema, options: options)
+            return PostgresStore(try opening.open(schema))
+        } catch {
+            pool.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,226 @@
+// Opens a store in a database, or makes one.
+//
+//   1. A store is there if its table `cairn_store` has a row. That is written last.
+//   2. Its tables are made in one transaction, what stands in them at first is written in another: some databases keep
+//      the two apart. Two who make the same store at the same time find each other's tables, and go on.
+//   3. The model of the store has to store the same as the one that it is opened with.
+//
+// Threads: owned by one call.
+
+import CairnLog
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+struct StoreOpening {
+    let pool: ConnectionPool
+    let space: String
+    let options: PostgresOptions
+
+    /// How often it looks whether somebody else has made the store meanwhile.
+    private static let attempts = 10
+
+    /// - Parameter schema: nil: the store's own.
+    func open(_ schema: Schema?) throws(StoreError) -> StoreCore {
+        let connection = try StoreCore.sql { () throws(SQLFailure) in try pool.borrow(bound) }
+        defer { pool.giveBack(connection) }
+        return try open(connection, schema)
+    }
+
+    private var bound: CallBound { .within(.seconds(options.timeout)) }
+
+    /// What the store says of itself.
+    private struct Found {
+        let identifier: UUID
+        let version: Int32
+        let catalog: Catalog
+        let keepsHistory: Bool
+        let hasRedirects: Bool
+    }
+
+    private func open(_ connection: PostgresConnection, _ schema: Schema?) throws(StoreError)
+        -> StoreCore
+    {
+        for attempt in 1...Self.attempts {
+            do throws(StoreError) {
+                if let found = try find(connection) {
+                    let core = try core(found, schema)
+                    try settleHistory(connection, core.layout)
+                    return core
+                }
+                guard options.createsIfMissing, !options.isReadOnly else {
+                    throw StoreError(
+                        .openFailed,
+                        "there is no store here: the schema \(space) of the database has none")
+                }
+                guard let schema else { throw StoreError(.openFailed, "a new store needs a model") }
+                try make(connection, schema)
+            } catch {
+                guard error.code == .storeInUse, attempt < Self.attempts else { throw error }
+            }
+        }
+        throw StoreError(.storeInUse, "others keep making and removing the store")
+    }
+
+    // MARK: Finding
+
+    private func find(_ connection: PostgresConnection) throws(StoreError) -> Found? {
+        try StoreCore.sql { () throws(SQLFailure) -> Result<Found?, StoreError> in
+            let tables = try connection.run(
+                "SELECT count(*) FROM information_schema.tables WHERE table_schema = $1 AND table_name = $2",
+                [.text(space), .text(SystemTable.store.rawValue)], bound: bound)
+            guard try tables.int64(0, 0) > 0 else { return .success(nil) }
+            let table = space.quoted + "." + SystemTable.store.rawValue.quoted
+            let rows = try connection.run(
+                """
+                SELECT identifier, version, model, keeps_history, EXISTS (SELECT 1 FROM \
+                \(space.quoted).\(SystemTable.redirects.rawValue.quoted)) FROM \(table)
+                """, bound: bound)
+            guard rows.rowCount > 0 else { return .success(nil) }
+            let version = try rows.int32(0, 1)
+            guard version <= TableCreation.version else {
+                return .failure(
+                    StoreError(
+                        .openFailed,
+                        "the store was made by a newer version of Cairn: its tables are of version \(version), and this one knows \(TableCreation.version)"
+                    ))
+            }
+            let model = try rows.bytes(0, 2)
+            guard let catalog = try? CatalogDocument.decode(model) else {
+                return .failure(
+                    StoreError(.damaged, "the model in the table cairn_store cannot be read"))
+            }
+            return .success(
+                Found(
+                    identifier: try rows.uuid(0, 0), version: version, catalog: catalog,
+                    keepsHistory: try rows.bool(0, 3), hasRedirects: try rows.bool(0, 4)))
+        }.get()
+    }
+
+    private func core(_ found: Found, _ wanted: Schema?) throws(StoreError) -> StoreCore {
+        var catalog = found.catalog
+        if let wanted, wanted.model != catalog.schema.model {
+            guard let made = CatalogDocument.catalog(catalog, under: wanted.model) else {
+                throw StoreError(
+                    .incompatibleModel,
+                    "the store was made with another model: \(wanted.difference(to: catalog.schema))",
+                    cause: ModelMismatch(store: catalog.storedModel, model: wanted.model))
+            }
+            catalog = made
+        }
+        return StoreCore(
+            pool: pool,
+            identity: StoreIdentity(
+                identifier: found.identifier,
+                hierarchies: catalog.schema.entities.map { entity in
+                    catalog.trees[catalog.entities[entity.index].tree].id
+                }), layout: TableLayout(catalog.schema, in: space), keys: KeyLayout(catalog.schema),
+            options: options, historyTracking: tracking(found.keepsHistory),
+            hasRedirects: found.hasRedirects)
+    }
+
+    // MARK: History
+
+    private func tracking(_ wasKept: Bool) -> PersistentHistoryTracking {
+        switch options.persistentHistoryTracking {
+        case true?: options.isReadOnly && !wasKept ? .off : .on
+        case false?: options.isReadOnly && wasKept ? .keptOn : .off
+        case nil: wasKept ? .keptOn : .off
+        }
+    }
+
+    /// Begins a history, or ends the one that there was, as the options say.
+    private func settleHistory(_ connection: PostgresConnection, _ layout: TableLayout)
+        throws(StoreError)
+    {
+        guard let isKept = options.persistentHistoryTracking, !options.isReadOnly else { return }
+        let store = layout.sql(.store)
+        var statements = [
+            Statement("BEGIN"),
+            Statement(
+                """
+                UPDATE \(store) SET keeps_history = $1, history_begins = last_commit \
+                WHERE keeps_history <> $1
+                """, [.bool(isKept)]),
+        ]
+        if !isKept {
+            for table in [SystemTable.changes, .transactions, .consumers] {
+                statements.append(Statement("DELETE FROM \(layout.sql(table))"))
+            }
+        }
+        statements.append(Statement("COMMIT"))
+        let all = statements
+        try StoreCore.sql { () throws(SQLFailure) in try connection.pipeline(all, bound: bound) }
+    }
+
+    // MARK: Making
+
+    private func make(_ connection: PostgresConnection, _ schema: Schema) throws(StoreError) {
+        let layout = TableLayout(schema, in: space)
+        let creation = TableCreation(layout: layout, keys: KeyLayout(schema))
+        let part = try PartialStore(schema, identifier: UUID())
+        defer { part.close() }
+        let catalog = part.catalog
+        let model = try CatalogDocument.encode(catalog)
+        do throws(SQLFailure) {
+            try connection.run(
+                "CREATE SCHEMA IF NOT EXISTS \(space.quoted)", [], .once, bound: bound)
+            let tables = ["BEGIN"] + creation.statements + ["COMMIT"]
+            try connection.pipeline(tables.map { Statement($0, [], .once) }, bound: bound)
+        } catch {
+            if connection.transactionStatus != .none {
+                _ = try? connection.run("ROLLBACK", [], .once, bound: bound)
+            }
+            // Somebody else is making it, or was stopped behind its tables.
+            guard error.isNameTaken else { throw StoreError(error) }
+        }
+        try StoreCore.sql { () throws(SQLFailure) in
+            try connection.pipeline(
+                first(layout, catalog, model), bound: bound)
+        }
+    }
+
+    /// What stands in the tables at first. Who comes second changes nothing.
+    private func first(_ layout: TableLayout, _ catalog: Catalog, _ model: [UInt8]) -> [Statement] {
+        var codes = SQLArray(of: .int16)
+        var names = SQLArray(of: .text)
+        var tables = SQLArray(of: .text)
+        for entity in layout.schema.entities {
+            codes.append(number: layout.code(of: entity.index))
+            try? names.append(text: entity.name)
+            try? tables.append(text: layout.tables[layout.table(of: entity.index)].name)
+        }
+        var hierarchies = SQLArray(of: .int64)
+        for tree in catalog.trees where tree.root < layout.schema.entities.count {
+            hierarchies.append(number: Int64(tree.id))
+        }
+        return [
+            Statement("BEGIN"),
+            Statement(
+                """
+                INSERT INTO \(layout.sql(.entities)) (code, name, "table") \
+                SELECT * FROM unnest($1::smallint[], $2::text[], $3::text[]) ON CONFLICT DO NOTHING
+                """, [.array(codes), .array(names), .array(tables)]),
+            Statement(
+                """
+                INSERT INTO \(layout.sql(.numbers)) (hierarchy, next) \
+                SELECT h, 1 FROM unnest($1::bigint[]) AS n(h) ON CONFLICT DO NOTHING
+                """, [.array(hierarchies)]),
+            Statement(
+                """
+                INSERT INTO \(layout.sql(.store)) \
+                (identifier, version, model, last_commit, keeps_history, history_begins) \
+                VALUES ($1, $2, $3, 0, false, 0) ON CONFLICT DO NOTHING
+                """,
+                [.uuid(UUID()), .int32(TableCreation.version), .bytes(model)]),
+            Statement("COMMIT"),
+        ]
+    }
+}
+
+extension SQLFailure {
+    /// Whether there is something of that name already.
+    fileprivate var isNameTaken: Bool {
+        isUniqueViolation || ["42P06", "42P07", "42710"].contains(sqlState?.code)
+    }
+}

@@ -1,0 +1,105 @@
+// Where the keys of uniqueness constraints lie.
+//
+// A plain constraint is a unique index over its columns. That says the same as the model where values are equal exactly if
+// their bytes are, and where none of them is a number that is none. Others (numbers with fractions, dates, constraints with
+// options) have a column of their own with the bytes of the key, nil where a row takes no part, and the index is over that.
+//
+// Invariants: the same model gives the same keys.
+// Threads: a plain value.
+
+import CairnLog
+import CairnModel
+import CairnStore
+import FoundationEssentials
+
+/// How constraints are kept by the database.
+struct KeyLayout: Sendable {
+    /// How one constraint is kept.
+    enum Form: Sendable, Hashable {
+        /// By an index over its columns.
+        case columns
+        /// By an index over a column of that name.
+        case column(String)
+    }
+
+    /// A constraint, of the entity that declares it.
+    struct Key: Sendable {
+        let entity: Int
+        let constraint: SchemaConstraint
+        /// What its bytes are made of.
+        let bytes: KeyForm
+        let form: Form
+        /// The name of the index.
+        let index: String
+    }
+
+    /// In the order of the entities and of their constraints.
+    let keys: [Key]
+    private let schema: Schema
+
+    init(_ schema: Schema) {
+        self.schema = schema
+        var keys: [Key] = []
+        for entity in schema.entities {
+            var names = SQLNames()
+            for constraint in entity.constraints where constraint.declaringEntity == entity.index {
+                let words = constraint.names.joined(separator: "+")
+                let name = names.give("\(entity.name).\(words)")
+                let isPlain =
+                    constraint.options == nil
+                    && constraint.columns.allSatisfy { Self.isPlain(entity.columns[$0]) }
+                    // A part of a hierarchy has it for itself: a column that others have nil in says so.
+                    && entity.root == entity.index
+                keys.append(
+                    Key(
+                        entity: entity.index, constraint: constraint,
+                        bytes: KeyForm(constraint, of: entity),
+                        form: isPlain ? .columns : .column("_key." + name), index: "unique " + name)
+                )
+            }
+        }
+        self.keys = keys
+    }
+
+    private static func isPlain(_ column: SchemaColumn) -> Bool {
+        switch column.kind {
+        case .reference: return true
+        case .attribute(let type):
+            switch type {
+            case .integer16, .integer32, .integer64, .string, .boolean, .uuid, .uri, .binary:
+                return true
+            default: return false
+            }
+        }
+    }
+
+    /// The columns that the table of a hierarchy has for keys.
+    func columns(of root: Int) -> [String] { keysWithColumns(of: root).map(\.column) }
+
+    /// The constraints of a hierarchy that have a column, and that.
+    func keysWithColumns(of root: Int) -> [(key: Key, column: String)] {
+        keys.compactMap { key in
+            guard schema.entities[key.entity].root == root, case .column(let name) = key.form else {
+                return nil
+            }
+            return (key, name)
+        }
+    }
+
+    /// The statements that make the indexes.
+    func statements(_ layout: TableLayout) -> [String] {
+        keys.map { key in
+            let table = layout.tables[layout.table(of: key.entity)]
+            let columns =
+                switch key.form {
+                case .columns:
+                    key.constraint.columns.map { layout.column($0, of: key.entity).name }
+                case .column(let name): [name]
+                }
+            return """
+                CREATE UNIQUE INDEX \(key.index.quoted) ON \(layout.sql(table.name)) \
+                (\(columns.map(\.quoted).joined(separator: ", ")))
+                """
+        }
+    }
+}
