@@ -118,6 +118,7 @@ extension BatchInserter {
         _ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         let hash = room.key.hash(seed: builder.seed)
+        builder.tools.partial?.ask(unique: unique, room.key.bytes)
         if room.probes.entersOtherKeys,
             try holder(
                 unique, among: builder.state.uniques[unique].firstCandidate(hash: hash),

@@ -158,9 +158,12 @@ extension CommitBuilder {
     {
         guard let unique = catalog.entities[entity].uniques.first else { return nil }
         if let partial = tools.partial {
-            for reference in catalog.entities[entity].references
-            where catalog.references[reference].column == 0 {
-                partial.ask(reference: reference, target: source)
+            // A list at the other end gets a new member behind all that it has.
+            for reference in catalog.entities[entity].references {
+                let definition = catalog.references[reference]
+                guard definition.column == 0 || definition.order != nil else { continue }
+                partial.ask(
+                    reference: reference, target: definition.column == 0 ? source : destination)
             }
         }
         var key = KeyBuffer()

@@ -220,7 +220,7 @@ package struct CommitBuilder: ~Copyable {
     /// A number that was never given before.
     package mutating func issueNumber(tree: Int) throws(StoreError) -> UInt32 {
         if let number = tools.partial?.takeNumber(tree: tree) {
-            state.nextNumbers[tree] = max(state.nextNumbers[tree], number + 1)
+            state.nextNumbers[tree] = max(state.nextNumbers[tree], number &+ 1)
             return number
         }
         let number = state.nextNumbers[tree]

@@ -220,10 +220,18 @@ package final class PartialStore {
         knowledge.note(brought.known)
         if let last = brought.lastCommit { knowledge.commit = last + 1 }
         for (tree, numbers) in brought.numbers { knowledge.give(numbers, tree: tree) }
+        // Who an id leads to counts only if it is there.
+        let state = engine.registry.published()
+        for redirect in brought.redirects
+        where redirect.survivor != 0 && state.directories[redirect.tree][redirect.survivor].isEmpty
+        {
+            knowledge.miss(tree: redirect.tree, number: redirect.survivor)
+        }
     }
 
     private static func raise(_ builder: inout CommitBuilder, _ tree: Int, above number: UInt32) {
-        builder.state.nextNumbers[tree] = max(builder.state.nextNumbers[tree], number + 1)
+        builder.state.nextNumbers[tree] = max(
+            builder.state.nextNumbers[tree], number == .max ? number : number + 1)
     }
 
     private func place(

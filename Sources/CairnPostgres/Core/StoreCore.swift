@@ -57,7 +57,7 @@ final class StoreCore: Sendable {
     /// The last commit as the answer has it; the rest is noted.
     func noteState(_ result: PostgresResult) throws(SQLFailure) -> UInt64 {
         if try result.bool(0, 1) { hasRedirects.store(true, ordering: .relaxed) }
-        return UInt64(try result.int64(0, 0))
+        return UInt64(clamping: try result.int64(0, 0))
     }
 
     /// Asks without a transaction, all in one round trip.

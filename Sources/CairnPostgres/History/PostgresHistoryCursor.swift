@@ -37,7 +37,8 @@ final class PostgresHistoryCursor: PersistentHistoryCursor {
     private func read() throws(StoreError) -> [PersistentHistoryTransaction] {
         let layout = core.layout
         let bounds: [SQLParameter] = [
-            .int64(Int64(number)), .int64(Int64(last)), .int64(Int64(Self.page)),
+            .int64(Int64(clamping: number)), .int64(Int64(clamping: last)),
+            .int64(Int64(Self.page)),
         ]
         let page = """
             (SELECT commit, made, author, context, process, program FROM \(layout.sql(.transactions)) \
@@ -56,7 +57,7 @@ final class PostgresHistoryCursor: PersistentHistoryCursor {
             let head = results[0]
             var transactions: [PersistentHistoryTransaction] = []
             for row in 0..<head.rowCount {
-                let number = UInt64(try head.int64(row, 0))
+                let number = UInt64(clamping: try head.int64(row, 0))
                 let program = try head.string(row, 5)
                 transactions.append(
                     PersistentHistoryTransaction(
@@ -85,7 +86,7 @@ final class PostgresHistoryCursor: PersistentHistoryCursor {
             else {
                 throw SQLFailure(.unreadable, "a change in the history cannot be read")
             }
-            groups[UInt64(try result.int64(row, 0)), default: []].append(
+            groups[UInt64(clamping: try result.int64(row, 0)), default: []].append(
                 try content.group(core.schema.entities[entity], type))
         }
         return groups

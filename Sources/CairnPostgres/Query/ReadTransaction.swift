@@ -43,11 +43,11 @@ final class ReadTransaction: Questions {
             do throws(SQLFailure) {
                 return try open.pipeline(statements, bound: core.bound)
             } catch {
-                if error.isConnectionLoss {
+                if open.isBroken || open.transactionStatus != .open {
                     connection = nil
                     core.pool.giveBack(open)
-                    throw Self.isOver
                 }
+                if error.isConnectionLoss { throw Self.isOver }
                 throw StoreError(error)
             }
         }

@@ -89,11 +89,13 @@ struct Attempt {
                 }
                 try load(needs, [:], part, nil, begins: false)
             case .done(let result, let changes):
-                if changes.isEmpty, metadata.isEmpty {
+                if changes.isEmpty, metadata.isEmpty || !plan.isDone(result) {
                     try connection.run("ROLLBACK", bound: core.bound)
                     return SaveRun.Written(result: result, changes: changes, commit: nil)
                 }
                 let statements = try self.statements(changes, metadata, catalog)
+                // Whatever becomes of the commit now, they may be those of objects: nobody else gets them.
+                unused = [:]
                 let commit = try core.committing.withLock { _ in
                     let number = try end(statements)
                     tell(changes, number)
@@ -138,8 +140,7 @@ struct Attempt {
         _ lastCommit: UInt64?, begins: Bool
     ) throws {
         let loader = try NeedsLoader(
-            needs, core.layout, core.keys, core.identity, part.catalog,
-            redirects: core.hasRedirects.load(ordering: .relaxed))
+            needs, core.layout, core.keys, core.identity, part.catalog)
         let begin = begins ? [Statement("BEGIN"), core.stateQuestion] : []
         let results = try connection.pipeline(begin + loader.statements, bound: core.bound)
         var brought = try loader.brought(Array(results.dropFirst(begin.count)))
@@ -212,6 +213,6 @@ struct Attempt {
         guard let number = results.last(where: { $0.rowCount == 1 && $0.columnCount == 1 }) else {
             throw SQLFailure(.unreadable, "the store does not count its commits")
         }
-        return UInt64(try number.int64(0, 0))
+        return UInt64(clamping: try number.int64(0, 0))
     }
 }

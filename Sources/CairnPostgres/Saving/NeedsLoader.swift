@@ -16,8 +16,6 @@ struct NeedsLoader {
     private let identity: StoreIdentity
     private let catalog: Catalog
     private let needs: PartialKnowledge.Needs
-    /// Whether there may be ids that lead to other objects.
-    private let redirects: Bool
     private(set) var statements: [Statement] = []
     /// By statement: what its rows are.
     private var answers: [Answer] = []
@@ -33,9 +31,8 @@ struct NeedsLoader {
 
     init(
         _ needs: PartialKnowledge.Needs, _ layout: TableLayout, _ keys: KeyLayout,
-        _ identity: StoreIdentity, _ catalog: Catalog, redirects: Bool
+        _ identity: StoreIdentity, _ catalog: Catalog
     ) throws(StoreError) {
-        self.redirects = redirects
         self.layout = layout
         self.keys = keys
         self.identity = identity
@@ -101,7 +98,6 @@ struct NeedsLoader {
                 selection(layout.table(of: root)),
                 from: " WHERE r.\(TableLayout.Fixed.id.quoted) = ANY($1::bigint[])",
                 [.numbers(numbers)])
-            guard redirects else { continue }
             statements.append(
                 Statement(
                     """

@@ -17,7 +17,8 @@ extension PostgresStore: HistoryStore {
         ])[0]
         return try StoreCore.sql { () throws(SQLFailure) in
             PersistentHistoryBounds(
-                horizon: UInt64(try result.int64(0, 0)), last: UInt64(try result.int64(0, 1)))
+                horizon: UInt64(clamping: try result.int64(0, 0)),
+                last: UInt64(clamping: try result.int64(0, 1)))
         }
     }
 
@@ -48,7 +49,7 @@ extension PostgresStore: HistoryStore {
         guard result.rowCount > 0 else { return nil }
         return try StoreCore.sql { () throws(SQLFailure) in
             (
-                UInt64(try result.int64(0, 0)),
+                UInt64(clamping: try result.int64(0, 0)),
                 Date(timeIntervalSinceReferenceDate: try result.double(0, 1))
             )
         }
@@ -65,7 +66,8 @@ extension PostgresStore: HistoryStore {
                 """, [.double(date.timeIntervalSinceReferenceDate)])
         ])[0]
         guard result.rowCount > 0 else { return nil }
-        return try StoreCore.sql { () throws(SQLFailure) in UInt64(try result.int64(0, 0)) }
+        return try StoreCore.sql { () throws(SQLFailure) in UInt64(clamping: try result.int64(0, 0))
+        }
     }
 
     /// Deletes the history up to a commit, as far as every registered consumer has seen it; gives how many transactions that
@@ -98,7 +100,7 @@ extension PostgresStore: HistoryStore {
         return try StoreCore.sql { () throws(SQLFailure) in
             var consumers: [String: UInt64] = [:]
             for row in 0..<result.rowCount {
-                consumers[try result.string(row, 0)] = UInt64(try result.int64(row, 1))
+                consumers[try result.string(row, 0)] = UInt64(clamping: try result.int64(row, 1))
             }
             return consumers
         }

@@ -65,9 +65,11 @@ public final class PostgresStore: PersistentStore {
             with: metadata?.statements(core.layout) ?? []
         ) {
             catalog, _ throws(StoreError) in
-            SaveRun.Plan(needs: PartialKnowledge.Needs(request, catalog, identity)) {
+            var plan = SaveRun.Plan(needs: PartialKnowledge.Needs(request, catalog, identity)) {
                 store throws(StoreError) in try store.save(request)
             }
+            plan.isDone = { if case .saved = $0 { true } else { false } }
+            return plan
         }
         guard case .saved(var result) = written.result else { return written.result }
         result.commit = written.commit

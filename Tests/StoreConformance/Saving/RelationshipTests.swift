@@ -137,6 +137,12 @@ struct RelationshipTests {
             let before = try subject.store.snapshot()
             #expect(try before.redirectedObjectID(for: ids[2]) == ids[1])
             #expect(try before.redirectedObjectID(for: ids[1]) == nil)
+            // Who still has the id means the one that is in its place.
+            try subject.save { draft in
+                try draft.insert("Item", ["code": "late", "rival": ids[2]])
+            }
+            #expect(try subject.text("Item", "late", "rival") == "b")
+            try subject.delete("Item", "late")
             try fold(ids[1], into: ids[0])
             #expect(try subject.store.redirectedObjectID(for: ids[2]) == ids[0])
             #expect(try subject.store.redirectedObjectID(for: ids[1]) == ids[0])
