@@ -104,6 +104,9 @@ extension CommitBuilder {
         guard !rows.isEmpty else { return }
         var filler = BlockFiller(entity, catalog, reader.batches)
         let batch = filler.batch
+        // Those of a pair are references alone.
+        let columns =
+            entity < catalog.schema.entities.count ? catalog.description(of: entity).columns : []
         for row in rows {
             for (column, value) in row.values.enumerated() {
                 if let kept = row.kept, kept.columns.contains(column) {
@@ -115,7 +118,7 @@ extension CommitBuilder {
                         value, staged, entity: entity, column: column, number: row.number)
                     batch.columns[column].setReference(place, row: batch.rows)
                 } else {
-                    guard fits(value, column: column, entity: entity),
+                    guard columns.isEmpty || value.fits(columns[column]),
                         batch.columns[column].store(value, row: batch.rows)
                     else {
                         throw misfit(value, column: column, entity: entity)
@@ -129,15 +132,6 @@ extension CommitBuilder {
             try add(row.number, version: row.version, to: &filler)
         }
         try finish(&filler)
-    }
-
-    /// Whether a value is one of the column's type, within its range. Nil fits any.
-    private func fits(_ value: Value, column: Int, entity: Int) -> Bool {
-        if value.isNull || entity >= catalog.schema.entities.count { return true }
-        switch catalog.description(of: entity).columns[column].kind {
-        case .attribute(let type): return value.fits(type)
-        case .reference: return true
-        }
     }
 
     @inline(never)
@@ -235,5 +229,14 @@ extension KeyBuffer {
         append(word: UInt64(source))
         append(length: 8)
         append(word: UInt64(destination))
+    }
+}
+
+extension Value {
+    /// Whether this is a value of a column's type, within its range. Nil fits any.
+    fileprivate func fits(_ column: SchemaColumn) -> Bool {
+        if isNull { return true }
+        guard case .attribute(let type) = column.kind else { return true }
+        return fits(type)
     }
 }

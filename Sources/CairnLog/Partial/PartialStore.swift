@@ -10,7 +10,6 @@
 //
 // Threads: one at a time.
 
-package import CairnFileSystem
 import CairnFormat
 package import CairnModel
 package import CairnStore
@@ -124,10 +123,9 @@ package final class PartialStore {
     /// A part that holds nothing yet.
     ///
     /// - Parameter identifier: what the whole store is called by.
-    package init(
-        _ schema: Schema, identifier: UUID, tracksHistory: Bool = false,
-        clock: (any StoreClock)? = nil
-    ) throws(StoreError) {
+    package init(_ schema: Schema, identifier: UUID, tracksHistory: Bool = false)
+        throws(StoreError)
+    {
         self.tracksHistory = tracksHistory
         var options = LogStoreOptions()
         options.persistentHistoryTracking = tracksHistory
@@ -135,7 +133,6 @@ package final class PartialStore {
         options.storeIdentifier = identifier
         options.scanThreads = 1
         options.cacheBytes = 16 << 20
-        if let clock { options.clock = clock }
         store = try LogStore.inMemory(schema: schema, options: options)
         let catalog = engine.registry.published().catalog
         // Numbers of objects are given by the owner of the store; those of pairs mean nothing there.

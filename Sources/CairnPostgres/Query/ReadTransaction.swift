@@ -18,11 +18,12 @@ final class ReadTransaction: Questions {
     init(_ core: StoreCore) throws(StoreError) {
         self.core = core
         let connection = try core.borrow()
-        let seconds = Int(core.options.snapshotTimeout * 1000)
+        // In milliseconds, as the server takes it: at least one, as none means for ever.
+        let patience = Int(min(max(core.options.snapshotTimeout * 1000, 1), 2e9))
         do throws(SQLFailure) {
             let results = try connection.pipeline([
                 Statement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"),
-                Statement("SET LOCAL idle_in_transaction_session_timeout = \(seconds)", [], .once),
+                Statement("SET LOCAL idle_in_transaction_session_timeout = \(patience)", [], .once),
                 core.stateQuestion,
             ])
             commit = try core.noteState(results[2])
