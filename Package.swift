@@ -180,7 +180,7 @@ let package = Package(
             path: "Tests/CairnGeneratedModels", swiftSettings: settings),
         tests("CairnObjectsTests", ["Cairn", "CairnGeneratedModels", "StoreBackends"]),
         // The examples of the documentation.
-        tests("CairnStoriesTests", ["Cairn"]),
+        tests("CairnStoriesTests", ["Cairn", "CairnPostgres", "PostgresServers"]),
         tests(
             "CairnInstrumentsTests",
             [

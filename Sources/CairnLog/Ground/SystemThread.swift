@@ -12,7 +12,7 @@
 #endif
 
 /// A thread that nobody waits for.
-final class SystemThread: Sendable {
+package final class SystemThread: Sendable {
     private let body: @Sendable () -> Void
 
     /// A number that no other running thread has.
@@ -27,7 +27,9 @@ final class SystemThread: Sendable {
     private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
     /// Runs a closure in a new thread, which ends with it; false if the system has no thread to give.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool { SystemThread(body).start() }
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        SystemThread(body).start()
+    }
 
     private func start() -> Bool {
         var thread = pthread_t(bitPattern: 0)

@@ -3,6 +3,11 @@
 import CLibPQ
 
 extension PostgresConnection {
+    /// Whether the server takes `NOTIFY`: some that speak PostgreSQL's language do not.
+    var takesNotify: Bool {
+        parameter("crdb_version") == nil && parameter("server_version")?.contains("-YB-") != true
+    }
+
     /// What has come, without waiting. Call it before waiting for the socket: TLS may hold what the socket has given.
     func notifications() throws(SQLFailure) -> [PostgresNotification] {
         guard PQconsumeInput(link.handle) == 1, !isBroken else { throw link.lost() }

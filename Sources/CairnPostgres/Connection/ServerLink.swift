@@ -132,6 +132,9 @@ final class ServerLink {
         _ = poll(descriptor, CShort(POLLIN), bound.pollMilliseconds)
     }
 
+    /// Waits, for nothing.
+    static func pause(_ bound: CallBound) { _ = poll(-1, 0, bound.pollMilliseconds) }
+
     static let readable = CShort(POLLIN)
 
     /// What a descriptor is ready for; nil if nothing has happened yet.

@@ -14,6 +14,12 @@ public struct PostgresOptions: Sendable {
     public var timeout = 30.0
     /// Seconds for which a snapshot may lie unused before the server gives up keeping it.
     public var snapshotTimeout = 300.0
+    /// Seconds after which it is looked for commits of others, by somebody who observes the store, where the server does not
+    /// tell of them. Where it does, with `NOTIFY`, they come at once; it is looked for what was missed after eight times as
+    /// long.
+    public var newsInterval = 0.5
+    /// Whether commits end with a `NOTIFY`, on servers that take it.
+    package var notifies = true
     /// How often a save is tried again that others were in the way of.
     public var attempts = 20
 

@@ -14,8 +14,12 @@ final class StoreCore: Sendable {
     let layout: TableLayout
     let keys: KeyLayout
     let options: PostgresOptions
-    /// Whether a history is kept.
-    let historyTracking: PersistentHistoryTracking
+    /// Whether a history is kept: others may begin or end it at any time.
+    private let keepsHistory: Atomic<Bool>
+    /// The last commit that was seen by anybody here.
+    private let lastNoted: Atomic<UInt64>
+    /// Whether the server takes NOTIFY.
+    let notifies: Bool
     /// Whether an id may lead to another object than its own. It never becomes false again.
     let hasRedirects: Atomic<Bool>
     /// Held while a transaction ends and its commit is told, so that commits are told in their order.
@@ -24,14 +28,17 @@ final class StoreCore: Sendable {
 
     init(
         pool: ConnectionPool, identity: StoreIdentity, layout: TableLayout, keys: KeyLayout,
-        options: PostgresOptions, historyTracking: PersistentHistoryTracking, hasRedirects: Bool
+        options: PostgresOptions, keepsHistory: Bool, hasRedirects: Bool, lastCommit: UInt64,
+        notifies: Bool
     ) {
         self.pool = pool
         self.identity = identity
         self.layout = layout
         self.keys = keys
         self.options = options
-        self.historyTracking = historyTracking
+        self.keepsHistory = Atomic(keepsHistory)
+        lastNoted = Atomic(lastCommit)
+        self.notifies = notifies
         self.hasRedirects = Atomic(hasRedirects)
     }
 
@@ -47,18 +54,48 @@ final class StoreCore: Sendable {
         RowSelection(layout: layout, table: table, identity: identity)
     }
 
-    /// Asks for the last commit, and whether there are redirects.
+    /// Asks for the last commit, whether there are redirects, and whether a history is kept.
     var stateQuestion: Statement {
         Statement(
-            "SELECT last_commit, EXISTS (SELECT 1 FROM \(layout.sql(.redirects))) FROM \(layout.sql(.store))"
-        )
+            """
+            SELECT last_commit, EXISTS (SELECT 1 FROM \(layout.sql(.redirects))), keeps_history \
+            FROM \(layout.sql(.store))
+            """)
     }
 
     /// The last commit as the answer has it; the rest is noted.
     func noteState(_ result: PostgresResult) throws(SQLFailure) -> UInt64 {
         if try result.bool(0, 1) { hasRedirects.store(true, ordering: .relaxed) }
-        return UInt64(clamping: try result.int64(0, 0))
+        keepsHistory.store(try result.bool(0, 2), ordering: .relaxed)
+        let commit = UInt64(clamping: try result.int64(0, 0))
+        note(commit)
+        return commit
     }
+
+    // MARK: History
+
+    /// Whether a history is kept, as it was seen last.
+    var historyTracking: PersistentHistoryTracking {
+        guard keepsHistory.load(ordering: .relaxed) else { return .off }
+        return options.persistentHistoryTracking == true ? .on : .keptOn
+    }
+
+    func note(keepsHistory: Bool) { self.keepsHistory.store(keepsHistory, ordering: .relaxed) }
+
+    /// The last commit that was seen by anybody here.
+    var noted: UInt64 { lastNoted.load(ordering: .acquiring) }
+
+    func note(_ commit: UInt64) {
+        _ = lastNoted.max(commit, ordering: .acquiringAndReleasing)
+    }
+
+    /// Where those who want to know of commits are told. Others may be told there too: who is looks for himself.
+    var channel: String {
+        var names = SQLNames()
+        return names.give("cairn:" + layout.space)
+    }
+
+    // MARK: Asking
 
     /// Asks without a transaction, all in one round trip.
     func ask(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {

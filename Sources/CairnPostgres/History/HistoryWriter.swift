@@ -1,5 +1,7 @@
 // Writes what a commit has changed into the history, in the transaction of the commit and behind its number.
 //
+// A store that keeps no history has the last commits in it all the same, so that other processes are told of them.
+//
 // Threads: functions of values only.
 
 import CairnModel
@@ -14,6 +16,10 @@ struct HistoryWriter {
     /// The name of the program, as it was started.
     private static let program: String =
         CommandLine.arguments.first.map { URL(filePath: $0).lastPathComponent } ?? ""
+
+    /// How many commits a store keeps that keeps no history, and how many are deleted at once, more or less.
+    private static let kept: Int64 = 10_000
+    private static let piece = 1000
 
     /// The statements that write a transaction; none if nothing was changed.
     func statements(_ groups: [PersistentHistoryChanges.Group]) throws(StoreError) -> [Statement] {
@@ -56,6 +62,21 @@ struct HistoryWriter {
                 unnest($1::integer[], $2::smallint[], $3::smallint[], $4::text[]) \
                 AS v(place, entity, kind, content)
                 """, [.array(places), .array(entities), .array(kinds), .array(contents)]),
+        ] + (Int.random(in: 0..<Self.piece) == 0 ? forgetting : [])
+    }
+
+    /// Deletes what only those need who were told nothing for long, unless a history is kept.
+    var forgetting: [Statement] {
+        let store = layout.sql(.store)
+        let end = "(SELECT history_begins FROM \(store) WHERE NOT keeps_history)"
+        return [
+            Statement(
+                """
+                UPDATE \(store) SET history_begins = greatest(history_begins, last_commit - $1) \
+                WHERE NOT keeps_history
+                """, [.int64(Self.kept)]),
+            Statement("DELETE FROM \(layout.sql(.changes)) WHERE commit <= \(end)"),
+            Statement("DELETE FROM \(layout.sql(.transactions)) WHERE commit <= \(end)"),
         ]
     }
 }

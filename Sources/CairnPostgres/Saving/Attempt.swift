@@ -57,8 +57,7 @@ struct Attempt {
         _ plan: (Catalog, [ObjectID]) throws(StoreError) -> SaveRun.Plan<R>
     ) throws -> SaveRun.Written<R> {
         let part = try PartialStore(
-            core.schema, identifier: core.identity.identifier,
-            tracksHistory: core.historyTracking != .off)
+            core.schema, identifier: core.identity.identifier, tracksHistory: true)
         defer { part.close() }
         let catalog = part.catalog
         // Known as soon as the transaction has begun.
@@ -203,7 +202,9 @@ struct Attempt {
                 UPDATE \(core.layout.sql(.store)) SET last_commit = last_commit + 1 \
                 RETURNING last_commit
                 """))
-        return try statements + history.statements(changes.history)
+        statements += try history.statements(changes.history)
+        if core.notifies { statements.append(Statement("NOTIFY \(core.channel.quoted)")) }
+        return statements
     }
 
     /// Ends the transaction, and gives the number of the commit.

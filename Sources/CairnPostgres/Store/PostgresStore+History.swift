@@ -11,12 +11,15 @@ extension PostgresStore: HistoryStore {
     /// What is retained; nil if no history is kept.
     public func historyBounds() throws(StoreError) -> PersistentHistoryBounds? {
         try checkOpen()
-        if historyTracking == .off { return nil }
         let result = try core.ask([
-            Statement("SELECT history_begins, last_commit FROM \(core.layout.sql(.store))")
+            Statement(
+                "SELECT history_begins, last_commit, keeps_history FROM \(core.layout.sql(.store))")
         ])[0]
         return try StoreCore.sql { () throws(SQLFailure) in
-            PersistentHistoryBounds(
+            let isKept = try result.bool(0, 2)
+            core.note(keepsHistory: isKept)
+            guard isKept else { return nil }
+            return PersistentHistoryBounds(
                 horizon: UInt64(clamping: try result.int64(0, 0)),
                 last: UInt64(clamping: try result.int64(0, 1)))
         }
@@ -74,20 +77,21 @@ extension PostgresStore: HistoryStore {
     /// were.
     public func deleteHistory(through number: UInt64) throws(StoreError) -> Int {
         try checkWritable()
-        if historyTracking == .off { throw StoreError.noHistory }
         let layout = core.layout
-        let end = "(SELECT history_begins FROM \(layout.sql(.store)))"
+        let end = "(SELECT history_begins FROM \(layout.sql(.store)) WHERE keeps_history)"
         let results = try core.ask([
             Statement("BEGIN"),
             Statement(
                 """
                 UPDATE \(layout.sql(.store)) SET history_begins = greatest(history_begins, \
-                least($1, last_commit, (SELECT min(seen) FROM \(layout.sql(.consumers)))))
+                least($1, last_commit, (SELECT min(seen) FROM \(layout.sql(.consumers))))) \
+                WHERE keeps_history
                 """, [.int64(Int64(clamping: number))]),
             Statement("DELETE FROM \(layout.sql(.changes)) WHERE commit <= \(end)"),
             Statement("DELETE FROM \(layout.sql(.transactions)) WHERE commit <= \(end)"),
             Statement("COMMIT"),
         ])
+        if results[1].affectedRows == 0 { throw StoreError.noHistory }
         return results[3].affectedRows
     }
 

@@ -12,11 +12,16 @@ import Synchronization
 public final class PostgresStore: PersistentStore {
     let core: StoreCore
     private let blocks = NumberBlocks()
-    let changes = ChangeBoard()
+    let changes: CommitNews
     private let isClosed = Atomic(false)
     let waitingMetadata = Mutex<WaitingMetadata?>(nil)
 
-    init(_ core: StoreCore) { self.core = core }
+    init(_ core: StoreCore) {
+        self.core = core
+        changes = CommitNews(core)
+    }
+
+    deinit { end() }
 
     /// How the store names its objects.
     public var identity: StoreIdentity { core.identity }
@@ -32,7 +37,7 @@ public final class PostgresStore: PersistentStore {
         let origin = SaveRun.Origin(author: author, contextName: contextName)
         return SaveRun(core: core, blocks: blocks, origin: origin) { [self] changes, commit in
             if !changes.redirects.isEmpty { core.hasRedirects.store(true, ordering: .relaxed) }
-            self.changes.post(
+            self.changes.note(
                 ChangeSet(
                     identity: identity, commits: commit...commit, author: author,
                     contextName: contextName, source: CommittedChanges(changes.told)))
@@ -104,8 +109,11 @@ public final class PostgresStore: PersistentStore {
     }
 
     /// Ends the use of the store. Snapshots that are still held stay readable.
-    public func close() throws(StoreError) {
+    public func close() throws(StoreError) { end() }
+
+    private func end() {
         if isClosed.exchange(true, ordering: .acquiringAndReleasing) { return }
+        changes.close()
         core.pool.close()
     }
 }

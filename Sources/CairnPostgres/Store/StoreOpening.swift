@@ -36,6 +36,8 @@ struct StoreOpening {
         let catalog: Catalog
         let keepsHistory: Bool
         let hasRedirects: Bool
+        let lastCommit: UInt64
+        let notifies: Bool
     }
 
     private func open(_ connection: PostgresConnection, _ schema: Schema?) throws(StoreError)
@@ -45,7 +47,7 @@ struct StoreOpening {
             do throws(StoreError) {
                 if let found = try find(connection) {
                     let core = try core(found, schema)
-                    try settleHistory(connection, core.layout)
+                    try settleHistory(connection, core)
                     return core
                 }
                 guard options.createsIfMissing, !options.isReadOnly else {
@@ -74,7 +76,7 @@ struct StoreOpening {
             let rows = try connection.run(
                 """
                 SELECT identifier, version, model, keeps_history, EXISTS (SELECT 1 FROM \
-                \(space.quoted).\(SystemTable.redirects.rawValue.quoted)) FROM \(table)
+                \(space.quoted).\(SystemTable.redirects.rawValue.quoted)), last_commit FROM \(table)
                 """, bound: bound)
             guard rows.rowCount > 0 else { return .success(nil) }
             let version = try rows.int32(0, 1)
@@ -93,7 +95,9 @@ struct StoreOpening {
             return .success(
                 Found(
                     identifier: try rows.uuid(0, 0), version: version, catalog: catalog,
-                    keepsHistory: try rows.bool(0, 3), hasRedirects: try rows.bool(0, 4)))
+                    keepsHistory: try rows.bool(0, 3), hasRedirects: try rows.bool(0, 4),
+                    lastCommit: UInt64(clamping: try rows.int64(0, 5)),
+                    notifies: options.notifies && connection.takesNotify))
         }.get()
     }
 
@@ -115,25 +119,18 @@ struct StoreOpening {
                 hierarchies: catalog.schema.entities.map { entity in
                     catalog.trees[catalog.entities[entity.index].tree].id
                 }), layout: TableLayout(catalog.schema, in: space), keys: KeyLayout(catalog.schema),
-            options: options, historyTracking: tracking(found.keepsHistory),
-            hasRedirects: found.hasRedirects)
+            options: options, keepsHistory: found.keepsHistory, hasRedirects: found.hasRedirects,
+            lastCommit: found.lastCommit, notifies: found.notifies)
     }
 
     // MARK: History
 
-    private func tracking(_ wasKept: Bool) -> PersistentHistoryTracking {
-        switch options.persistentHistoryTracking {
-        case true?: options.isReadOnly && !wasKept ? .off : .on
-        case false?: options.isReadOnly && wasKept ? .keptOn : .off
-        case nil: wasKept ? .keptOn : .off
-        }
-    }
-
     /// Begins a history, or ends the one that there was, as the options say.
-    private func settleHistory(_ connection: PostgresConnection, _ layout: TableLayout)
+    private func settleHistory(_ connection: PostgresConnection, _ core: StoreCore)
         throws(StoreError)
     {
         guard let isKept = options.persistentHistoryTracking, !options.isReadOnly else { return }
+        let layout = core.layout
         let store = layout.sql(.store)
         var statements = [
             Statement("BEGIN"),
@@ -151,6 +148,7 @@ struct StoreOpening {
         statements.append(Statement("COMMIT"))
         let all = statements
         try StoreCore.sql { () throws(SQLFailure) in try connection.pipeline(all, bound: bound) }
+        core.note(keepsHistory: isKept)
     }
 
     // MARK: Making

@@ -18,9 +18,10 @@ struct TableCreation {
     let layout: TableLayout
     let keys: KeyLayout
 
-    /// The tables, then what leads from one to another, then the indexes.
+    /// The tables, then what leads from one to another, then the indexes and the views.
     var statements: [String] {
         systemTables + layout.tables.map(table) + layout.pairs.map(table) + foreignKeys + indexes
+            + ReadableViews(layout: layout).creation
     }
 
     // MARK: The store's own

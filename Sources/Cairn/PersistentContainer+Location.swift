@@ -1,0 +1,43 @@
+// Containers over stores of any kind.
+
+public import CairnModel
+public import CairnObjects
+public import CairnStore
+
+extension PersistentContainer {
+    /// A container over the store at a place, which is made if it is missing.
+    ///
+    /// ```swift
+    /// import CairnPostgres
+    ///
+    /// let container = try PersistentContainer(at: .postgres("postgresql://db1,db2/shop"), model: model)
+    /// ```
+    ///
+    /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be opened.
+    public convenience init(
+        at location: some StoreLocation, model: ManagedObjectModel,
+        classes: ObjectClasses = ObjectClasses(),
+        mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
+    ) throws {
+        self.init(
+            store: try location.openStore(try Schema(model)), classes: classes,
+            mergePolicy: mergePolicy())
+    }
+
+    /// A container over the store of typed classes at a place, which is made if it is missing.
+    ///
+    /// ```swift
+    /// let container = try PersistentContainer(
+    ///     at: .postgres("postgresql://db1,db2/shop"), for: Product.self, Tag.self)
+    /// ```
+    ///
+    /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be opened.
+    public convenience init(
+        at location: some StoreLocation, for types: any PersistentEntity.Type...,
+        mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
+    ) throws {
+        try self.init(
+            at: location, model: ManagedObjectModel(for: types), classes: ObjectClasses(for: types),
+            mergePolicy: mergePolicy())
+    }
+}
