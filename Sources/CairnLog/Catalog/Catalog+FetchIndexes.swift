@@ -75,7 +75,7 @@ extension Catalog {
     /// if it keeps the same things.
     ///
     /// - Parameter leftOut: told of those that are not kept.
-    static func fetchIndexes(
+    package static func fetchIndexes(
         of model: ManagedObjectModel, in schema: Schema, leftOut: ((LeftOutIndex) -> Void)? = nil
     ) -> [FetchIndexDefinition] {
         var found: [FetchIndexDefinition] = []

@@ -47,9 +47,12 @@ extension ConditionTranslator {
             case .attribute(let type): SQLKind(type)
             case .reference(let root): .object(table: layout.table(of: root))
             }
-        let name = layout.column(column, of: place.entity.index).name
+        let stored = layout.column(column, of: place.entity.index)
+        let name = "\(alias).\(stored.name.quoted)"
         return SQLValue(
-            text: "\(raw: alias).\(raw: name.quoted)", kind: kind, isNullable: true)
+            text: SQLText(raw: name), kind: kind, isNullable: true,
+            beginning: stored.hasBeginnings
+                ? LongValue(stored.type).map { SQLText(raw: $0.beginning(name)) } : nil)
     }
 
     /// What a path leads to; nil if there is no SQL for it.
@@ -187,6 +190,11 @@ extension ConditionTranslator {
     private func pairSource(_ pairs: Int) -> String {
         let table = layout.sql(layout.pairs[pairs].name)
         guard schema.pairs[pairs].isSymmetric(schema.entities) else { return table }
+        return Self.bothWays(table)
+    }
+
+    /// The rows of a table of pairs, seen from both ends.
+    static func bothWays(_ table: String) -> String {
         let (one, other) = (TableLayout.Fixed.source.quoted, TableLayout.Fixed.destination.quoted)
         return
             "(SELECT \(one), \(other) FROM \(table) UNION SELECT \(other), \(one) FROM \(table))"

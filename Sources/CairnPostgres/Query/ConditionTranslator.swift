@@ -43,10 +43,20 @@ final class ConditionTranslator {
     /// What expressions name beside the object.
     struct Names {
         var variables: [String: SQLPlace] = [:]
+        /// What stands for values.
+        var values: [String: SQLValue] = [:]
     }
 
     /// A condition on the objects.
     func condition(_ node: PredicateNode) -> SQLCondition { condition(node, is: true, Names()) }
+
+    /// A condition on values that have names, as those of a group do.
+    func condition(_ node: PredicateNode, of values: [String: SQLValue]) -> SQLCondition {
+        condition(node, is: true, Names(values: values))
+    }
+
+    /// What the server can say of each object for an expression; nil: nothing.
+    func value(_ node: ExpressionNode) -> SQLValue? { operand(node, Names())?.value }
 
     /// That rows are of one of some entities; nil if all of their table are.
     func isOf(_ entities: [Int], _ alias: String) -> SQLText? {
@@ -126,7 +136,9 @@ final class ConditionTranslator {
             return .values(operands)
         case .evaluatedObject: return .value(object(root))
         case .keyPath(let path): return operand(at: path, from: root)
-        case .variable(let name): return names.variables[name].map { .value(object($0)) }
+        case .variable(let name):
+            if let value = names.values[name] { return .value(value) }
+            return names.variables[name].map { .value(object($0)) }
         case .path(.variable(let name), let path):
             return names.variables[name].flatMap { operand(at: path, from: $0) }
         case .collection(.count, let base, nil), .index(let base, .size):

@@ -12,7 +12,7 @@ import CairnStore
 struct FetchQuery {
     private let evaluation: FetchEvaluation
     private let request: StoreFetch
-    private let translator: ConditionTranslator
+    let translator: ConditionTranslator
     private let condition: SQLCondition
     private let order: SQLOrder?
 
@@ -25,9 +25,13 @@ struct FetchQuery {
         translator = ConditionTranslator(evaluation.entity, layout, identity)
         condition = evaluation.condition.map { [translator] in translator.condition($0) } ?? .always
         // Rows that are looked at again come by number.
-        order = condition.isExact ? SQLOrder(evaluation.paths, translator) : nil
+        order =
+            condition.isExact
+            ? SQLOrder(evaluation.paths, translator, isCut: request.limit != nil) : nil
     }
 
+    /// Whether there is a condition.
+    var hasCondition: Bool { evaluation.condition != nil }
     /// Whether the condition needs no second look.
     var isFiltered: Bool { condition.isExact }
     /// Whether the rows of the server are the answer, in its order.
@@ -55,7 +59,8 @@ struct FetchQuery {
         request.limit.map { $0 < .max } == true ? count : max(0, count - request.offset)
     }
 
-    private var found: SQLText {
+    /// FROM and WHERE.
+    var found: SQLText {
         let family =
             request.includesSubentities ? evaluation.entity.family : [evaluation.entity.index]
         let entities = translator.isOf(family, ConditionTranslator.rootName)
@@ -64,10 +69,13 @@ struct FetchQuery {
         return translator.root.scope.sql(parts.isEmpty ? nil : .joined(parts, " AND "))
     }
 
-    private var cut: SQLText {
+    private var cut: SQLText { Self.cut(request) }
+
+    /// The limit and the offset of a request.
+    static func cut(_ request: StoreFetch) -> SQLText {
         var cut: SQLText = ""
         if let limit = request.limit, limit < .max {
-            cut = "\(cut) LIMIT \(.int64(Int64(limit)), as: "bigint")"
+            cut = "\(cut) LIMIT \(.int64(Int64(max(0, limit))), as: "bigint")"
         }
         if request.offset > 0 {
             cut = "\(cut) OFFSET \(.int64(Int64(request.offset)), as: "bigint")"

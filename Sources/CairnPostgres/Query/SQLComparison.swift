@@ -61,7 +61,9 @@ struct SQLComparison {
             guard isPlain(value.kind) else { return .everything }
             switch value.kind.equal(to: constant, layout, identity) {
             case .value(let parameter, let type):
-                return .exact("\(value.text) = \(sql(parameter, type))")
+                return .exact(
+                    value.narrowed(
+                        "\(value.text) = \(sql(parameter, type))", "=", parameter.beginning))
             case .never: return .never
             case .always, .unknown: return .everything
             }
@@ -113,17 +115,27 @@ struct SQLComparison {
     private func isOne(_ member: SQLOperand, of values: [Value]) -> SQLCondition {
         guard let value = member.value, isPlain(value.kind) else { return .everything }
         var array = SQLArray(of: value.kind.type.parameter)
+        var beginnings = SQLArray(of: .text)
         // Nil is in no list.
         for constant in values where !constant.isNull {
             switch value.kind.equal(to: constant, layout, identity) {
             case .value(let parameter, _):
-                do throws(SQLFailure) { try array.append(parameter) } catch { return .everything }
+                do throws(SQLFailure) {
+                    try array.append(parameter)
+                    if value.beginning != nil, let beginning = parameter.beginning {
+                        try beginnings.append(text: beginning)
+                    }
+                } catch {
+                    return .everything
+                }
             case .never: break
             case .always, .unknown: return .everything
             }
         }
-        return .exact(
-            "\(value.text) = ANY(\(.array(array), as: value.kind.type.rawValue + "[]"))")
+        let isOne: SQLText =
+            "\(value.text) = ANY(\(.array(array), as: value.kind.type.rawValue + "[]"))"
+        guard let beginning = value.beginning else { return .exact(isOne) }
+        return .exact("(\(beginning) = ANY(\(.array(beginnings), as: "text[]")) AND \(isOne))")
     }
 
     private func isOne(_ member: SQLOperand, of others: [SQLOperand]) -> SQLCondition {
@@ -152,7 +164,9 @@ struct SQLComparison {
             case .value(let parameter, let type):
                 let text: SQLText =
                     "\(value.text) \(raw: relation.rawValue) \(sql(parameter, type))"
-                return .and([.exact(text)] + value.isNumber)
+                let narrowed = value.narrowed(
+                    text, relation.isLess ? "<=" : ">=", parameter.beginning)
+                return .and([.exact(narrowed)] + value.isNumber)
             case .never: return .never
             case .always: return .and([value.isNotNull] + value.isNumber)
             case .unknown: return .everything
@@ -211,7 +225,8 @@ struct SQLComparison {
         }
         let escaped = SQLPattern.escaped(part)
         switch relation {
-        case .beginsWith: return .exact(like(escaped + "%"))
+        case .beginsWith:
+            return .exact(value.narrowed(like(escaped + "%"), beginningWith: part))
         case .endsWith: return .exact(like("%" + escaped))
         case .contains: return .exact(like("%" + escaped + "%"))
         case .like:
@@ -219,7 +234,10 @@ struct SQLComparison {
             // Characters may be several scalars, and a mark that belongs to the one before it is no character: the server, which
             // sees scalars, may find more.
             return pattern.isText
-                ? .exact("\(value.text) = \(.text(part), as: "text")")
+                ? .exact(
+                    value.narrowed(
+                        "\(value.text) = \(.text(part), as: "text")", "=",
+                        LongValue.beginning(of: part)))
                 : .superset(like(pattern.sql))
         default: return .everything
         }
@@ -237,7 +255,32 @@ struct SQLComparison {
     }
 }
 
+extension SQLParameter {
+    /// What an index has of it; nil if it is no text.
+    fileprivate var beginning: String? {
+        if case .text(let text) = self { LongValue.beginning(of: text) } else { nil }
+    }
+}
+
 extension SQLValue {
+    /// A comparison that asks an index for the beginning as well, where there is one.
+    fileprivate func narrowed(_ comparison: SQLText, _ relation: String, _ other: String?)
+        -> SQLText
+    {
+        guard let beginning, let other else { return comparison }
+        return
+            "(\(beginning) \(raw: relation) \(.text(other), as: "text") AND \(comparison))"
+    }
+
+    fileprivate func narrowed(_ comparison: SQLText, beginningWith text: String) -> SQLText {
+        let known = LongValue.beginning(of: text)
+        guard let beginning, !known.isEmpty else { return comparison }
+        let next = LongValue.next(after: known)
+        let below: SQLText = next.map { " AND \(beginning) < \(.text($0), as: "text")" } ?? ""
+        return
+            "(\(beginning) >= \(.text(known), as: "text")\(below) AND \(comparison))"
+    }
+
     /// A truth value as the number that it counts as.
     fileprivate var asInteger: SQLValue {
         SQLValue(text: "CAST(\(text) AS integer)", kind: .integer, isNullable: isNullable)

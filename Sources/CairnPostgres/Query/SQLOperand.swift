@@ -27,6 +27,15 @@ struct SQLValue {
     let text: SQLText
     let kind: SQLKind
     let isNullable: Bool
+    /// The beginning of a text, where an index has that; see `LongValue`.
+    var beginning: SQLText?
+
+    init(text: SQLText, kind: SQLKind, isNullable: Bool, beginning: SQLText? = nil) {
+        self.text = text
+        self.kind = kind
+        self.isNullable = isNullable
+        self.beginning = beginning
+    }
 
     var isNull: SQLCondition { isNullable ? .exact("\(text) IS NULL") : .never }
     var isNotNull: SQLCondition { isNullable ? .exact("\(text) IS NOT NULL") : .always }

@@ -17,7 +17,9 @@ struct SQLOrder {
     let text: SQLText
 
     /// Nil if one of the keys has no SQL.
-    init?(_ paths: [SortPath], _ translator: ConditionTranslator) {
+    ///
+    /// - Parameter isCut: whether only the first rows are wanted: an index that has the beginnings of texts is of use then.
+    init?(_ paths: [SortPath], _ translator: ConditionTranslator, isCut: Bool) {
         var keys: [SQLText] = []
         for path in paths {
             guard path.comparison == .binary else { return nil }
@@ -30,10 +32,20 @@ struct SQLOrder {
                 place = target
             }
             guard let value = translator.value(path.column, of: place) else { return nil }
-            // Nil is the smallest, or the greatest.
-            let nulls = path.isAscending == path.nilIsGreatest ? "NULLS LAST" : "NULLS FIRST"
-            keys.append("\(value.text) \(raw: path.isAscending ? "ASC" : "DESC") \(raw: nulls)")
+            func key(_ text: SQLText) -> SQLText {
+                Self.term(text, path.isAscending, nilIsGreatest: path.nilIsGreatest)
+            }
+            if isCut, keys.isEmpty, let beginning = value.beginning { keys.append(key(beginning)) }
+            keys.append(key(value.text))
         }
         text = .joined(keys + [SQLText(raw: translator.root.id)], ", ")
+    }
+
+    /// One term of an order.
+    ///
+    /// - Parameter nilIsGreatest: whether nil is the greatest, and not the smallest.
+    static func term(_ text: SQLText, _ isAscending: Bool, nilIsGreatest: Bool) -> SQLText {
+        let nulls = isAscending == nilIsGreatest ? "NULLS LAST" : "NULLS FIRST"
+        return "\(text) \(raw: isAscending ? "ASC" : "DESC") \(raw: nulls)"
     }
 }

@@ -164,12 +164,12 @@ struct NeedsLoader {
             else { continue }
             let rows = selection(layout.table(of: key.entity))
             switch key.form {
-            case .column(let name):
+            case .column:
                 var array = SQLArray(of: .bytes)
                 for bytes in wanted {
                     try StoreCore.sql { () throws(SQLFailure) in try array.append(bytes: bytes) }
                 }
-                ask(rows, from: " WHERE r.\(name.quoted) = ANY($1::bytea[])", [.array(array)])
+                ask(rows, from: Self.join(key, [.bytea], layout), [.array(array)])
             case .columns:
                 let columns = key.constraint.columns.map { layout.column($0, of: key.entity) }
                 var arrays = columns.map { ColumnArray($0.type) }
@@ -178,21 +178,20 @@ struct NeedsLoader {
                         try KeyParts(bytes).append(to: &arrays)
                     }
                 }
-                ask(rows, from: Self.join(columns), arrays.map { $0.parameter })
+                ask(
+                    rows, from: Self.join(key, columns.map(\.type), layout),
+                    arrays.map { $0.parameter })
             }
         }
     }
 
-    /// Joins the rows that have the values of the parameters.
-    private static func join(_ columns: [TableLayout.Column]) -> String {
-        var lists: [String] = []
-        var names: [String] = []
-        var terms: [String] = []
-        for (index, column) in columns.enumerated() {
-            lists.append(ColumnArray.sql(index + 1, column.type))
-            names.append("k\(index)")
-            terms.append("r.\(column.name.quoted) = k.k\(index)")
-        }
+    /// Joins the rows that have the keys of the parameters.
+    private static func join(
+        _ key: KeyLayout.Key, _ types: [ColumnType], _ layout: TableLayout
+    ) -> String {
+        let lists = types.enumerated().map { ColumnArray.sql($0 + 1, $1) }
+        let names = types.indices.map { "k\($0)" }
+        let terms = key.terms("r", names.map { "k." + $0 }, layout)
         return
             " JOIN unnest(\(lists.joined(separator: ", "))) AS k(\(names.joined(separator: ", "))) ON "
             + terms.joined(separator: " AND ")

@@ -3,6 +3,7 @@
 // A plain constraint is a unique index over its columns. That says the same as the model where values are equal exactly if
 // their bytes are, and where none of them is a number that is none. Others (numbers with fractions, dates, constraints with
 // options) have a column of their own with the bytes of the key, nil where a row takes no part, and the index is over that.
+// Of texts and bytes, which may be long, the index has the beginnings and hashes of the rest (`LongValue`).
 //
 // Invariants: the same model gives the same keys.
 // Threads: a plain value.
@@ -90,16 +91,69 @@ struct KeyLayout: Sendable {
     func statements(_ layout: TableLayout) -> [String] {
         keys.map { key in
             let table = layout.tables[layout.table(of: key.entity)]
-            let columns =
-                switch key.form {
-                case .columns:
-                    key.constraint.columns.map { layout.column($0, of: key.entity).name }
-                case .column(let name): [name]
-                }
             return """
                 CREATE UNIQUE INDEX \(key.index.quoted) ON \(layout.sql(table.name)) \
-                (\(columns.map(\.quoted).joined(separator: ", ")))
+                (\(key.elements(layout).joined(separator: ", ")))
                 """
+        }
+    }
+}
+
+extension KeyLayout.Key {
+    /// What the key is kept in: its columns, or the one with its bytes.
+    private func parts(_ layout: TableLayout) -> [(name: String, type: ColumnType)] {
+        switch form {
+        case .columns:
+            constraint.columns.map { column in
+                let column = layout.column(column, of: entity)
+                return (column.name, column.type)
+            }
+        case .column(let name): [(name, .bytea)]
+        }
+    }
+
+    /// Whether the bytes of a key may be more than an index has room for.
+    private func isLong(_ part: ColumnType, _ layout: TableLayout) -> LongValue? {
+        guard let long = LongValue(part) else { return nil }
+        if case .columns = form { return long }
+        let hasLong = constraint.columns.contains {
+            LongValue(layout.column($0, of: entity).type) != nil
+        }
+        return hasLong || constraint.columns.count > 16 ? long : nil
+    }
+
+    /// The elements of the index.
+    fileprivate func elements(_ layout: TableLayout) -> [String] {
+        var room = LongValue.most
+        var beginnings: [String] = []
+        var rests: [String] = []
+        for part in parts(layout) {
+            guard let long = isLong(part.type, layout) else {
+                beginnings.append(part.name.quoted)
+                continue
+            }
+            if room > 0 {
+                room -= 1
+                beginnings.append(long.beginning(part.name.quoted))
+                rests.append(long.rest(part.name.quoted))
+            } else {
+                beginnings.append(LongValue.whole(part.name.quoted))
+            }
+        }
+        return beginnings + rests
+    }
+
+    /// The terms that say of a row under a name that it has the key whose parts stand elsewhere: such that the index is used.
+    func terms(_ row: String, _ parts: [String], _ layout: TableLayout) -> [String] {
+        var room = LongValue.most
+        return zip(self.parts(layout), parts).flatMap { part, other in
+            let column = "\(row).\(part.name.quoted)"
+            let same = "\(column) = \(other)"
+            guard let long = isLong(part.type, layout) else { return [same] }
+            room -= 1
+            return room >= 0
+                ? ["\(long.beginning(column)) = \(long.beginning(other))", same]
+                : ["\(LongValue.whole(column)) = \(LongValue.whole(other))", same]
         }
     }
 }

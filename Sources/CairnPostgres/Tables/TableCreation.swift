@@ -115,5 +115,6 @@ struct TableCreation {
             "CREATE INDEX ON \(layout.sql($0.name)) (\(TableLayout.Fixed.destination.quoted))"
         }
         return references + destinations + keys.statements(layout)
+            + FetchIndexLayout(layout).statements
     }
 }

@@ -10,6 +10,7 @@
 // Invariants: the same model gives the same layout. Names are not quoted here; whoever writes SQL quotes them.
 // Threads: a plain value.
 
+import CairnLog
 import CairnModel
 
 /// Which tables and columns there are.
@@ -32,6 +33,8 @@ struct TableLayout: Sendable {
         var mayDangle = false
         /// Whether it is the place of a row in an ordered list.
         var isPlace = false
+        /// Whether there is an index that has the beginnings of its values; see `LongValue`.
+        var hasBeginnings = false
     }
 
     /// The rows of a hierarchy of entities.
@@ -79,6 +82,7 @@ struct TableLayout: Sendable {
             }
             return table
         }
+        let indexed = schema.indexedAttributes
         var columnsOfEntity = [[Int]](repeating: [], count: schema.entities.count)
         var placesOfEntity = columnsOfEntity
         tables = roots.map { root in
@@ -90,6 +94,10 @@ struct TableLayout: Sendable {
                     switch column.kind {
                     case .attribute(let type):
                         planned = Column(name: column.name, type: ColumnType(type))
+                        planned.hasBeginnings =
+                            planned.type == .text
+                            && indexed.contains(
+                                .init(entity: column.declaringEntity, name: column.name))
                     case .reference(let root):
                         planned = Column(name: column.name, type: .bigint, target: table(root))
                         planned.mayDangle = schema.mayDangle(column, of: entity)
@@ -148,6 +156,12 @@ struct TableLayout: Sendable {
     func sql(_ table: SystemTable) -> String { sql(table.rawValue) }
 }
 
+/// A property of the entity that declares it.
+private struct Property: Hashable {
+    let entity: Int
+    let name: String
+}
+
 /// The columns of one table, while they are given their names.
 private struct ColumnPlan {
     private(set) var columns: [TableLayout.Column] = []
@@ -156,11 +170,6 @@ private struct ColumnPlan {
         TableLayout.Fixed.id, TableLayout.Fixed.entity, TableLayout.Fixed.version,
     ])
     private var plain: Set<String> = []
-
-    private struct Property: Hashable {
-        let entity: Int
-        let name: String
-    }
 
     /// The place of a column of a property that an entity declares.
     mutating func add(_ column: TableLayout.Column, of entity: SchemaEntity) -> Int {
@@ -176,6 +185,26 @@ private struct ColumnPlan {
 }
 
 extension Schema {
+    /// The attributes that stand in fetch indexes or plain uniqueness constraints.
+    fileprivate var indexedAttributes: Set<Property> {
+        var found: Set<Property> = []
+        func add(_ columns: some Sequence<Int>, _ entity: SchemaEntity) {
+            for index in columns {
+                let column = entity.columns[index]
+                found.insert(Property(entity: column.declaringEntity, name: column.name))
+            }
+        }
+        for index in Catalog.fetchIndexes(of: model, in: self) {
+            add(index.parts.map(\.column), entities[index.entity])
+        }
+        for entity in entities where entity.root == entity.index {
+            for constraint in entity.constraints where constraint.options == nil {
+                add(constraint.columns, entity)
+            }
+        }
+        return found
+    }
+
     /// Whether a reference stays where it is when its target goes.
     fileprivate func mayDangle(_ column: SchemaColumn, of entity: SchemaEntity) -> Bool {
         guard let relationship = column.relationship.map({ entity.relationships[$0] }),

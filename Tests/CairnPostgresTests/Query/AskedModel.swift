@@ -19,7 +19,7 @@ enum AskedModel {
             ("flag", .boolean), ("made", .date), ("key", .uuid), ("link", .uri), ("data", .binary),
             ("blob", .transformable),
         ]
-        let thing = EntityDescription(
+        var thing = EntityDescription(
             "Thing", attributes: types.map { .init($0.0, $0.1) } + [place],
             relationships: [
                 .init("owner", to: "Owner", inverse: "things"),
@@ -31,6 +31,10 @@ enum AskedModel {
                 .init("next", to: "Thing", inverse: "previous"),
                 .init("previous", to: "Thing", inverse: "next"),
             ])
+        thing.indexes = [
+            .init("bySmall", elements: [.init("small", ascending: false), .init("price")]),
+            .init("byNote", elements: [.init("note", ascending: false), .init("link")]),
+        ]
         var shelf = RelationshipDescription("shelf", to: "Thing", toMany: true, inverse: "keeper")
         shelf.isOrdered = true
         let owner = EntityDescription(

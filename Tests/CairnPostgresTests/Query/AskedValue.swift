@@ -9,7 +9,10 @@ enum AskedValue {
         "", "a", "A", "ab", "aab", "abc", "Café", "cafe\u{301}", "cafe", "straße", "日本語", "日本",
         "👩‍👩‍👧", "a\r\nb", "a\nb", "a*b?c\\", "\\", "%", "_", "%_", "a%b", "a_b", "\u{301}",
         "\u{FFFF}", "\u{10FFFF}", "\u{E000}", "\u{D7FF}", "'", "\"", "$1", "x y z", "\u{FEFF}a",
+        // Longer than what an index has of a text.
+        longText, longText + "a", longText + "\u{10FFFF}",
     ]
+    private static let longText = String(repeating: "aé日", count: 70)
     private static let patterns: [String] = [
         "*", "?", "a*", "*b", "*a*", "?a*", "caf?", "*\\**", "日*", "??", "a??b", "", "*\\", "\\?",
     ]

@@ -1,0 +1,49 @@
+// The fetch indexes of a model, as the database has them: those that every store has, over the same columns.
+//
+//   CREATE INDEX "byPrice" ON … ("category" ASC NULLS FIRST, "price" DESC NULLS LAST)
+//
+// Nil is the least, as in the orders that are asked for. Of texts and bytes the beginnings are indexed (`LongValue`): of the
+// first ones of an index, as many as there is room for.
+//
+// Threads: a plain value.
+
+import CairnLog
+import CairnModel
+
+struct FetchIndexLayout {
+    private let layout: TableLayout
+
+    init(_ layout: TableLayout) { self.layout = layout }
+
+    /// The statements that make the indexes.
+    var statements: [String] {
+        var names = SQLNames()
+        return Catalog.fetchIndexes(of: layout.schema.model, in: layout.schema).map { index in
+            let entity = layout.schema.entities[index.entity]
+            let name = names.give("index \(entity.name).\(index.name)")
+            let table = layout.tables[layout.table(of: index.entity)]
+            return """
+                CREATE INDEX \(name.quoted) ON \(layout.sql(table.name)) \
+                (\(elements(index).joined(separator: ", ")))
+                """
+        }
+    }
+
+    private func elements(_ index: Catalog.FetchIndexDefinition) -> [String] {
+        var elements: [String] = []
+        var room = LongValue.most
+        for part in index.parts {
+            let column = layout.column(part.column, of: index.entity)
+            var element = column.name.quoted
+            if let long = LongValue(column.type) {
+                // What follows is looked at in the rows.
+                if room == 0 { break }
+                room -= 1
+                element = long.beginning(element)
+            }
+            elements.append(
+                "\(element) \(part.isAscending ? "ASC NULLS FIRST" : "DESC NULLS LAST")")
+        }
+        return elements
+    }
+}
