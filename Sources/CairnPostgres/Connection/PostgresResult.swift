@@ -30,6 +30,9 @@ final class PostgresResult: @unchecked Sendable {
 
     deinit { PQclear(result) }
 
+    /// How many bytes libpq keeps for it.
+    var byteCount: Int { PQresultMemorySize(result) }
+
     /// How many rows were inserted, changed, deleted or found; 0 for what has no rows.
     var affectedRows: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
@@ -105,6 +108,13 @@ final class PostgresResult: @unchecked Sendable {
         return text
     }
 
+    /// The UTF-8 of a text. It lives as long as the result.
+    func text(_ row: Int, _ column: Int) throws(SQLFailure) -> UnsafeRawBufferPointer {
+        let cell = try cell(row, column)
+        guard cell.isUTF8 else { throw unreadable("a text is not UTF-8", column) }
+        return cell
+    }
+
     /// A decimal number as its text.
     func numeric(_ row: Int, _ column: Int) throws(SQLFailure) -> String {
         guard let text = NumericForm.text(try cell(row, column)) else {
@@ -172,6 +182,22 @@ final class PostgresResult: @unchecked Sendable {
         SQLFailure(
             .unreadable,
             "\(what): column \(column + 1) (\(columnName(column)), type \(columnType(column).oid))")
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes are well-formed UTF-8. Eight at a time as long as they are ASCII, as most are.
+    fileprivate var isUTF8: Bool {
+        var offset = 0
+        while offset + 8 <= count {
+            let word = loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            if word & 0x8080_8080_8080_8080 != 0 { break }
+            offset += 8
+        }
+        while offset < count, self[offset] < 0x80 { offset += 1 }
+        if offset == count { return true }
+        return String(
+            validating: UnsafeRawBufferPointer(rebasing: self[offset...]), as: UTF8.self) != nil
     }
 }
 

@@ -34,7 +34,7 @@ extension PostgresSnapshot {
     }
 
     /// A request that has been checked, and what the server does of it.
-    private func asked(_ request: StoreFetch) throws(StoreError) -> (FetchEvaluation, FetchQuery) {
+    func asked(_ request: StoreFetch) throws(StoreError) -> (FetchEvaluation, FetchQuery) {
         try identity.checkIsAsked(by: request.affectedStores)
         let request = try redirected(request)
         let evaluation = try FetchEvaluation(request, in: schema)
@@ -58,10 +58,13 @@ extension PostgresSnapshot {
         let selection = core.selection(core.layout.table(of: request.entity))
         let name = ConditionTranslator.rootName
         let result = try reading.ask(query.rows(selection.list(name)))
-        let rows = try StoreCore.sql { () throws(SQLFailure) in
-            try (0..<result.rowCount).map { row throws(SQLFailure) in
-                try selection.row(result, row)
-            }
+        var reader = RowReader(selection)
+        var rows: [Row] = []
+        rows.reserveCapacity(result.rowCount)
+        do throws(SQLFailure) {
+            for row in 0..<result.rowCount { rows.append(try reader.row(result, row)) }
+        } catch {
+            throw StoreError(error)
         }
         if query.isWhole { return rows }
         return try evaluation.answer(rows, isFiltered: query.isFiltered, self)

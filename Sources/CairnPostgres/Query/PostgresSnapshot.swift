@@ -39,12 +39,14 @@ final class PostgresSnapshot: StoreSnapshot {
             })
         var found: [ObjectID: Row] = [:]
         for (table, result) in zip(tables, results) {
-            let selection = core.selection(table)
-            try StoreCore.sql { () throws(SQLFailure) in
+            var reader = RowReader(core.selection(table))
+            do throws(SQLFailure) {
                 for row in 0..<result.rowCount {
-                    let row = try selection.row(result, row)
+                    let row = try reader.row(result, row)
                     found[row.id] = row
                 }
+            } catch {
+                throw StoreError(error)
             }
         }
         return ids.map { found[$0] }
@@ -56,16 +58,7 @@ final class PostgresSnapshot: StoreSnapshot {
         throws(StoreError) -> [[ObjectID]]
     {
         let description = schema.entities[entity].relationships[relationship]
-        let numbers = try owners.map { owner throws(StoreError) in
-            guard identity.owns(owner, entity: entity),
-                let number = UInt32(exactly: owner.reference)
-            else {
-                throw StoreError(
-                    .foreignObject, "the object belongs to another store or entity",
-                    context: .init(entity: schema.entities[entity].name, objectID: owner))
-            }
-            return number
-        }
+        let numbers = try numbers(of: owners, entity)
         let destination = description.destination
         var members: [UInt32: [UInt32]] = [:]
         switch description.storage {
@@ -100,6 +93,23 @@ final class PostgresSnapshot: StoreSnapshot {
         }
     }
 
+    /// The numbers of objects of an entity.
+    func numbers(of owners: [ObjectID], _ entity: Int) throws(StoreError) -> [UInt32] {
+        var numbers: [UInt32] = []
+        numbers.reserveCapacity(owners.count)
+        for owner in owners {
+            guard identity.owns(owner, entity: entity),
+                let number = UInt32(exactly: owner.reference)
+            else {
+                throw StoreError(
+                    .foreignObject, "the object belongs to another store or entity",
+                    context: .init(entity: schema.entities[entity].name, objectID: owner))
+            }
+            numbers.append(number)
+        }
+        return numbers
+    }
+
     /// The rows whose reference leads to owners, in the order of the list.
     private func inverse(
         _ entity: Int, _ column: Int, _ relationship: SchemaRelationship, _ owners: Set<UInt32>
@@ -107,15 +117,7 @@ final class PostgresSnapshot: StoreSnapshot {
         let layout = core.layout
         let name = layout.column(column, of: entity).name.quoted
         let id = TableLayout.Fixed.id.quoted
-        var order = id
-        if relationship.keepsOrder,
-            let place = schema.orderedReferences[entity].firstIndex(of: column)
-        {
-            let key = layout.tables[layout.table(of: entity)].columns[
-                layout.places(of: entity)[place]
-            ].name.quoted
-            order = "coalesce(\(key), \(id) * \(1 << 31)), \(id)"
-        }
+        let order = inverseOrder(entity, column, relationship, "")
         var codes = SQLArray(of: .int16)
         for index in schema.entities[entity].family { codes.append(number: layout.code(of: index)) }
         return Statement(
@@ -126,16 +128,45 @@ final class PostgresSnapshot: StoreSnapshot {
             """, [SQLParameter.numbers(owners), .array(codes)])
     }
 
-    private func pairStatement(
+    /// What the rows whose reference leads to an owner are ordered by.
+    ///
+    /// - Parameter prefix: the name of their table with a point, or nothing.
+    func inverseOrder(
+        _ entity: Int, _ column: Int, _ relationship: SchemaRelationship, _ prefix: String
+    ) -> String {
+        let layout = core.layout
+        let id = prefix + TableLayout.Fixed.id.quoted
+        guard relationship.keepsOrder,
+            let place = schema.orderedReferences[entity].firstIndex(of: column)
+        else { return id }
+        let key = layout.tables[layout.table(of: entity)].columns[
+            layout.places(of: entity)[place]
+        ].name.quoted
+        return "coalesce(\(prefix)\(key), \(id) * \(1 << 31)), \(id)"
+    }
+
+    /// The columns of pairs at the owner and at the members, and what these are ordered by.
+    func pairColumns(
         _ table: TableLayout.PairTable, _ isSource: Bool, _ relationship: SchemaRelationship,
-        _ owners: Set<UInt32>
-    ) -> Statement {
+        _ prefix: String
+    ) -> (near: String, far: String, order: String) {
         let ends = [TableLayout.Fixed.source.quoted, TableLayout.Fixed.destination.quoted]
+            .map { prefix + $0 }
         let (near, far) = isSource ? (ends[0], ends[1]) : (ends[1], ends[0])
         let place = table.places.first {
             $0.name.hasPrefix(isSource ? TableLayout.Fixed.source : TableLayout.Fixed.destination)
         }
-        let order = relationship.keepsOrder ? place.map { "\($0.name.quoted), \(far)" } ?? far : far
+        let order =
+            relationship.keepsOrder
+            ? place.map { "\(prefix)\($0.name.quoted), \(far)" } ?? far : far
+        return (near, far, order)
+    }
+
+    private func pairStatement(
+        _ table: TableLayout.PairTable, _ isSource: Bool, _ relationship: SchemaRelationship,
+        _ owners: Set<UInt32>
+    ) -> Statement {
+        let (near, far, order) = pairColumns(table, isSource, relationship, "")
         return Statement(
             """
             SELECT \(near), \(far) FROM \(core.layout.sql(table.name)) \

@@ -69,15 +69,11 @@ struct RowSelection {
             values: try values(result, row, entity), places: try places(result, row, entity))
     }
 
-    /// A row of the answer as readers get it.
-    func row(_ result: PostgresResult, _ row: Int) throws(SQLFailure) -> Row {
-        let (number, entity, version) = try head(result, row)
-        let values = try values(result, row, entity)
-        var cells = RowCellsBuilder(columns: values.count)
-        for (column, value) in values.enumerated() { cells.set(column, value: value) }
-        return Row(
-            id: identity.id(UInt64(number), entity: entity), entity: entity, version: version,
-            cells: cells.finish())
+    /// How the columns of an entity are read, and where they are in the answer.
+    func forms(of entity: Int) -> [(form: CellForm, place: Int)] {
+        zip(layout.schema.entities[entity].columns, layout.columns(of: entity)).map {
+            (CellForm($0), Self.fixed + $1)
+        }
     }
 
     private func values(_ result: PostgresResult, _ row: Int, _ entity: Int) throws(SQLFailure)
