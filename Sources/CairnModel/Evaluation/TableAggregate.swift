@@ -2,7 +2,7 @@
 //
 // Threads: a value.
 
-import FoundationEssentials
+package import FoundationEssentials
 
 /// What is made of the values of an expression in all objects of a group.
 package struct TableAggregate: Sendable, Hashable {
@@ -27,7 +27,12 @@ package struct TableAggregate: Sendable, Hashable {
         guard case .decimal(let sum) = sum(whole) else {
             return .double(Double(whole) / Double(count))
         }
-        return (Number.decimal(sum) / .integer(Int64(count)))?.value ?? .null
+        return average(sum, of: count)
+    }
+
+    /// The average of so many numbers whose sum is a decimal.
+    package static func average(_ sum: Decimal, of count: Int) -> Value {
+        (Number.decimal(sum) / .integer(Int64(count)))?.value ?? .null
     }
 
     /// What it makes of values that were collected.

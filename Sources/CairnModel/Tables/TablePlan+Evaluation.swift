@@ -51,21 +51,28 @@ extension TablePlan {
         let keys = try Self.evaluators(keys)
         let arguments = try Self.evaluators(
             aggregates.map { $0.argument ?? .evaluatedObject })
+        return try groups(
+            ofKeys: objects.map { object in keys.map { $0.value(for: object).plain } },
+            values: objects.map { object in arguments.map { $0.value(for: object) } })
+    }
+
+    /// The groups of objects of which the keys and the arguments of the aggregates are known.
+    package func groups(
+        ofKeys found: [[Value]], values: [[EvaluatedValue]]
+    ) throws(PredicateFormatError) -> Rows {
         var indices: [[Value]: Int] = [:]
         var groups: [(key: [Value], values: [[EvaluatedValue]])] = []
         if keys.isEmpty { groups.append(([], aggregates.map { _ in [] })) }
-        let found = objects.map { object in keys.map { $0.value(for: object).plain } }
         let isMixed = Self.hasMixedNumbers(found)
-        for (object, key) in zip(objects, found) {
+        for (key, values) in zip(found, values) {
             let identity = isMixed ? key.map(\.groupIdentity) : key.map(\.asGroupKey)
             let index = keys.isEmpty ? 0 : indices[identity] ?? groups.count
             if index == groups.count {
                 indices[identity] = index
                 groups.append((key.map(\.asGroupKey), aggregates.map { _ in [] }))
             }
-            for (aggregate, argument) in arguments.enumerated() {
-                let value = argument.value(for: object)
-                if !value.isNull { groups[index].values[aggregate].append(value) }
+            for (aggregate, value) in values.enumerated() where !value.isNull {
+                groups[index].values[aggregate].append(value)
             }
         }
         var answer = try GroupRows(self)

@@ -39,13 +39,17 @@ public struct QueryPlan: Sendable, Hashable {
     public var blocksSkipped: Int
     /// How long it took, in seconds.
     public var seconds: Double
+    /// What a store that asks a database asked it, its values left out; nil if there is none.
+    public var statement: String?
+    /// How that database says it carries the statement out, line by line.
+    public var serverPlan: String?
 
     /// A plan.
     public init(
         access: String, condition: String? = nil, groups: String? = nil, having: String? = nil,
         sort: String? = nil, isDistinct: Bool = false, estimatedRows: Int = 0, allRows: Int = 0,
         rowsLooked: Int = 0, results: Int = 0, blocksRead: Int = 0, blocksSkipped: Int = 0,
-        seconds: Double = 0
+        seconds: Double = 0, statement: String? = nil, serverPlan: String? = nil
     ) {
         self.access = access
         self.condition = condition
@@ -60,6 +64,8 @@ public struct QueryPlan: Sendable, Hashable {
         self.blocksRead = blocksRead
         self.blocksSkipped = blocksSkipped
         self.seconds = seconds
+        self.statement = statement
+        self.serverPlan = serverPlan
     }
 
     /// What was done, without what it took: the same whenever the same is done.
@@ -79,10 +85,19 @@ extension QueryPlan: CustomStringConvertible {
     public var description: String {
         let microseconds = Int((seconds * 1e6).rounded())
         let time = "\(microseconds / 1000).\(String(1000 + microseconds % 1000).dropFirst()) ms"
+        guard let statement else {
+            return """
+                \(steps)
+                  estimated \(estimatedRows) of \(allRows) rows; \(rowsLooked) looked at, \(results) results
+                  \(blocksRead) blocks read, \(blocksSkipped) not
+                  \(time)
+                """
+        }
+        let server = (serverPlan ?? "").split(separator: "\n").map { "\n    \($0)" }.joined()
         return """
             \(steps)
-              estimated \(estimatedRows) of \(allRows) rows; \(rowsLooked) looked at, \(results) results
-              \(blocksRead) blocks read, \(blocksSkipped) not
+              \(statement)\(server)
+              estimated \(estimatedRows) of \(allRows) rows; \(results) results
               \(time)
             """
     }

@@ -200,9 +200,22 @@ struct RandomQuestion {
     private func counted(_ entity: SchemaEntity, depth: Int, _ random: inout RandomSource)
         -> PredicateNode
     {
-        guard let (name, inner) = members(entity, &random) else {
+        guard let count = count(entity, depth: depth, &random) else {
             return identity(entity, &random)
         }
+        let value: Value = AskedValue.pick(
+            [.integer(0), .integer(1), .integer(2), .double(1.5), .null, .integer(3)], &random)
+        if random.oneIn(6) {
+            return .compare(count, .in, .list([value, .integer(1)]))
+        }
+        return .compare(count, relation(&random), .constant(value))
+    }
+
+    /// The count itself; nil if the entity leads nowhere.
+    func count(_ entity: SchemaEntity, depth: Int = 1, _ random: inout RandomSource)
+        -> ExpressionNode?
+    {
+        guard let (name, inner) = members(entity, &random) else { return nil }
         var members = ExpressionNode.keyPath(name)
         if random.oneIn(2) {
             let condition = inVariable(
@@ -211,13 +224,7 @@ struct RandomQuestion {
         } else if random.oneIn(5), let (path, _) = path(entity, toMany: true, &random) {
             members = path
         }
-        let count = ExpressionNode.collection(.count, of: members, path: nil)
-        let value: Value = AskedValue.pick(
-            [.integer(0), .integer(1), .integer(2), .double(1.5), .null, .integer(3)], &random)
-        if random.oneIn(6) {
-            return .compare(count, .in, .list([value, .integer(1)]))
-        }
-        return .compare(count, relation(&random), .constant(value))
+        return .collection(.count, of: members, path: nil)
     }
 
     /// The paths of a condition as paths of a variable; some stay those of the object, and are none then maybe.
@@ -286,6 +293,13 @@ struct RandomQuestion {
     }
 
     // MARK: Paths
+
+    /// A path to an attribute through to-one relationships.
+    func path(
+        _ entity: SchemaEntity, of wanted: AttributeType? = nil, _ random: inout RandomSource
+    ) -> ExpressionNode? {
+        path(entity, toMany: false, of: wanted, &random)?.0
+    }
 
     /// A path to an attribute, its type with it: through to-one relationships, or also through to-many ones.
     private func path(
