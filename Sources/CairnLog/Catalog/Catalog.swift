@@ -300,4 +300,10 @@ package final class Catalog: Sendable {
     package func family(of entity: Int) -> [Int] {
         entity < schema.entities.count ? schema.entities[entity].family : [entity]
     }
+
+    /// The entity of which all objects of a tree are; nil if they can be of several.
+    func soleEntity(ofTree tree: Int) -> Int? {
+        let concrete = family(of: trees[tree].root).filter { !description(of: $0).isAbstract }
+        return concrete.count == 1 ? concrete[0] : nil
+    }
 }

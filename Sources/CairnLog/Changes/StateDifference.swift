@@ -141,9 +141,10 @@ private struct StateComparison {
             var updated: [Int: ObjectNumbers] = [:]
             for number in ObjectNumbers(ends.lazy.map { UInt64($0.number) }) {
                 let number = UInt32(truncatingIfNeeded: number)
-                let after = new.directories[tree][number]
-                if after.isEmpty || old.directories[tree][number].isEmpty { continue }
-                updated[new.entity(of: after), default: ObjectNumbers()].append(UInt64(number))
+                guard let entity = new.entity(ofStaying: number, tree: tree, since: old) else {
+                    continue
+                }
+                updated[entity, default: ObjectNumbers()].append(UInt64(number))
             }
             for (entity, numbers) in updated { changes[entity].updated.formUnion(numbers) }
         }
@@ -175,7 +176,7 @@ private struct StateComparison {
             let tree = catalog.entities[entity].tree
             for (number, before) in cells(changes[entity].updated, tree, old) {
                 // A number that stands for an object of another entity now.
-                if old.entity(of: before) != entity { return nil }
+                if !before.isEmpty, old.entity(of: before) != entity { return nil }
                 var difference = RowDifference()
                 difference.relationships = relationships[tree][number] ?? ColumnSet()
                 let after = new.directories[tree][number]

@@ -58,6 +58,26 @@ extension CommitBuilder {
     }
 }
 
+extension CommitBuilder {
+    /// Asks for what has to be here of a part of a store, so that it can be told what has changed since another state: objects to
+    /// which changed pairs lead.
+    mutating func meetEnds(since before: HeldState<EngineState>) throws(StoreError) {
+        var recorder = HistoryRecorder(before, catalog)
+        try recorder.comparePairs(&self)
+    }
+}
+
+extension EngineState {
+    /// The entity of an object to which something leads that has changed since another state; nil if the object is new since
+    /// then, or gone. One that neither state has is in a part of the store that is not here.
+    func entity(ofStaying number: UInt32, tree: Int, since before: EngineState) -> Int? {
+        let (old, new) = (before.directories[tree][number], directories[tree][number])
+        if old.isEmpty, new.isEmpty { return catalog.soleEntity(ofTree: tree) }
+        if old.isEmpty || new.isEmpty { return nil }
+        return Int(blocks.entry(new.handle).entity)
+    }
+}
+
 /// Writes the changes of a commit, a part as soon as there is enough for it.
 private struct ChangesWriter: ~Copyable {
     private var encoder = ChangesEncoder()
@@ -186,12 +206,17 @@ struct HistoryRecorder {
             guard let target = columns[column].target,
                 let number = row.reference(column, cell.slot)
             else { continue }
-            touch(target, number, relationship)
+            touch(target, number, relationship, builder)
         }
     }
 
     /// - Parameter relationship: nil: it has none of its own that leads back.
-    private mutating func touch(_ tree: Int, _ number: UInt32, _ relationship: Int?) {
+    private mutating func touch(
+        _ tree: Int, _ number: UInt32, _ relationship: Int?, _ builder: borrowing CommitBuilder
+    ) {
+        if isElsewhere(tree, number, builder), catalog.soleEntity(ofTree: tree) == nil {
+            builder.tools.partial?.miss(tree: tree, number: number)
+        }
         guard let relationship else {
             if touched[tree][number] == nil { touched[tree][number] = [] }
             return
@@ -205,15 +230,23 @@ struct HistoryRecorder {
         for (tree, numbers) in touched.enumerated() where !numbers.isEmpty {
             var updated: [Int: [UInt64]] = [:]
             for number in numbers.keys {
-                let cell = state.directories[tree][number]
-                if cell.isEmpty || before.state.directories[tree][number].isEmpty { continue }
-                updated[Int(state.blocks.entry(cell.handle).entity), default: []]
-                    .append(UInt64(number))
+                guard
+                    let entity = state.entity(ofStaying: number, tree: tree, since: before.state)
+                else { continue }
+                updated[entity, default: []].append(UInt64(number))
             }
             for (entity, numbers) in updated {
                 changes[entity].updated.formUnion(ObjectNumbers(numbers))
             }
         }
+    }
+
+    /// Whether an object is in a part of the store that is not here: who has a whole store has none of these.
+    private func isElsewhere(_ tree: Int, _ number: UInt32, _ builder: borrowing CommitBuilder)
+        -> Bool
+    {
+        before.state.directories[tree][number].isEmpty
+            && builder.state.directories[tree][number].isEmpty
     }
 
     // MARK: To-many relationships
@@ -227,32 +260,36 @@ struct HistoryRecorder {
         let relationship: Int
         /// The key of its order, among those of the row.
         let order: Int?
+        /// Whether it may lead to nothing.
+        let mayDangle: Bool
     }
 
     /// The references of an entity that lead to objects which have its own as members.
-    private func ownedReferences(_ entity: Int) -> [OwnedReference] {
+    private func ownedReferences(_ entity: Int, _ builder: borrowing CommitBuilder)
+        -> [OwnedReference]
+    {
         let description = catalog.schema.entities[entity]
         let stored = catalog.entities[entity]
         return description.columns.indices.compactMap { index in
             // Of a tree that had no object before none is changed.
             guard let relationship = description.columns[index].relationship,
                 let target = stored.columns[index].target,
-                before.state.nextNumbers[target] > 1
+                before.state.nextNumbers[target] > 1 || builder.tools.partial != nil
             else { return nil }
             let forward = description.relationships[relationship]
-            guard let inverse = forward.inverse,
-                case .inverseColumn = catalog.schema.entities[forward.destination]
-                    .relationships[inverse].storage
-            else { return nil }
+            guard let inverse = forward.inverse else { return nil }
+            let backward = catalog.schema.entities[forward.destination].relationships[inverse]
+            guard case .inverseColumn = backward.storage else { return nil }
             return OwnedReference(
                 column: index, target: target, relationship: inverse,
-                order: stored.orders.firstIndex { $0.reference == index })
+                order: stored.orders.firstIndex { $0.reference == index },
+                mayDangle: backward.description.deleteRule == .noAction)
         }
     }
 
     fileprivate mutating func touchOwners(_ builder: inout CommitBuilder) throws(StoreError) {
         for entity in changes.indices where !changes[entity].isEmpty {
-            let references = ownedReferences(entity)
+            let references = ownedReferences(entity, builder)
             if references.isEmpty { continue }
             let stored = catalog.entities[entity]
             let tree = stored.tree
@@ -313,13 +350,19 @@ struct HistoryRecorder {
                     } ?? true
                 if isSame { continue }
             }
-            // Who is new, or gone, is told of as that.
-            if before.state.directories[reference.target][owner].isEmpty
+            if isElsewhere(reference.target, owner, builder) {
+                // It may be nowhere.
+                if reference.mayDangle {
+                    builder.tools.partial?.miss(tree: reference.target, number: owner)
+                    continue
+                }
+            } else if before.state.directories[reference.target][owner].isEmpty
                 || builder.state.directories[reference.target][owner].isEmpty
             {
+                // Who is new, or gone, is told of as that.
                 continue
             }
-            touch(reference.target, owner, reference.relationship)
+            touch(reference.target, owner, reference.relationship, builder)
         }
     }
 

@@ -211,6 +211,8 @@ package final class PartialStore {
                 if let last = numbers.max() { Self.raise(&builder, tree, above: last) }
             }
             builder.hasChanges = true
+            // Nothing has happened to what was there before.
+            builder.hasRecordedHistory = true
             // What the commit itself has asked for is no need of a request.
             _ = knowledge.takeNeeds()
         }

@@ -38,6 +38,29 @@ extension PartialKnowledge.Needs {
             addAll(leadingTo: object.id, object.entity, catalog)
         }
         for object in request.locked { add(object.id, object.entity, catalog, identity) }
+        for change in request.pairChanges { add(change, catalog, identity) }
+    }
+
+    /// Adds the objects at the ends of a pair, and the pairs of those that look after them.
+    private mutating func add(
+        _ change: SaveRequest.PairChange, _ catalog: Catalog, _ identity: StoreIdentity
+    ) {
+        guard catalog.schema.pairs.indices.contains(change.pairs) else { return }
+        let pairs = catalog.schema.pairs[change.pairs]
+        add(change.source, pairs.source, catalog, identity)
+        add(change.destination, pairs.destination, catalog, identity)
+        let isSymmetric = pairs.isSymmetric(catalog.schema.entities)
+        for reference in catalog.entities[catalog.entityIndex(ofPairs: change.pairs)].references {
+            let definition = catalog.references[reference]
+            let isAsked = definition.column == 0 || definition.order != nil
+            for end in [change.source, change.destination] where isAsked {
+                let isNear = (end == change.source) == (definition.column == 0)
+                guard isNear || isSymmetric, !end.isTemporary,
+                    let number = UInt32(exactly: end.reference)
+                else { continue }
+                references.insert(.init(reference: reference, target: number))
+            }
+        }
     }
 
     /// The rows of objects, as far as they are the store's.
