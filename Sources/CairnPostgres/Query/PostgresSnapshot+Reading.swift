@@ -112,7 +112,10 @@ extension PostgresSnapshot {
     ) throws(StoreError) {
         try check(request.entity, [])
         try check(request.destination, request.columns)
-        let numbers = try numbers(of: owners, request.entity.index)
+        // Who is not stored yet has no members.
+        let numbers = try owners.map { owner throws(StoreError) in
+            try number(owner, entity: request.entity.index) ?? 0
+        }
         let relationship = schema.entities[request.entity.index].relationships[request.relationship]
         guard let source = relatedRows(request.entity.index, relationship) else { return }
         let list = AnswerBatch.list("r", request.destination, request.columns, core.layout)
@@ -160,17 +163,11 @@ extension PostgresSnapshot {
                 inverseOrder(other, column, relationship, "r.")
             )
         case .pairs(let pairs, let isSource):
-            let pairTable = layout.pairs[pairs]
-            // Those without a direction are seen from both ends, and have no order but their numbers.
-            let isSymmetric = schema.pairs[pairs].isSymmetric(schema.entities)
-            let columns = pairColumns(pairTable, isSource, relationship, "q.")
-            let source =
-                isSymmetric
-                ? ConditionTranslator.bothWays(layout.sql(pairTable.name))
-                : layout.sql(pairTable.name)
             return (
-                "JOIN \(source) AS q ON \(columns.near) = k.o JOIN \(destination) AS r ON r.\(id) = \(columns.far)",
-                isSymmetric ? columns.far : columns.order
+                """
+                JOIN (\(pairRows(pairs, isSource, relationship))) AS q ON q.near = k.o \
+                JOIN \(destination) AS r ON r.\(id) = q.far
+                """, "q.place, q.far"
             )
         }
     }

@@ -58,9 +58,12 @@ final class PostgresSnapshot: StoreSnapshot {
         throws(StoreError) -> [[ObjectID]]
     {
         let description = schema.entities[entity].relationships[relationship]
-        let numbers = try numbers(of: owners, entity)
+        let numbers = try owners.map { owner throws(StoreError) in
+            try number(owner, entity: entity)
+        }
         let destination = description.destination
         var members: [UInt32: [UInt32]] = [:]
+        let stored = Set(numbers.compactMap(\.self))
         switch description.storage {
         case .transient: break
         case .column(let column):
@@ -72,42 +75,30 @@ final class PostgresSnapshot: StoreSnapshot {
                         """
                         SELECT \(TableLayout.Fixed.id.quoted), \(name.quoted) FROM \(core.layout.sql(table)) \
                         WHERE \(TableLayout.Fixed.id.quoted) = ANY($1::bigint[]) AND \(name.quoted) IS NOT NULL
-                        """, [SQLParameter.numbers(Set(numbers))])), &members)
+                        """, [SQLParameter.numbers(stored)])), &members)
         case .inverseColumn(let other, let column):
             try collect(
-                ends: reading.ask(inverse(other, column, description, Set(numbers))), &members)
+                ends: reading.ask(inverse(other, column, description, stored)), &members)
         case .pairs(let pairs, let isSource):
-            let table = core.layout.pairs[pairs]
-            let isSymmetric = schema.pairs[pairs].isSymmetric(schema.entities)
-            let sides = isSymmetric ? [true, false] : [isSource]
-            let results = try reading.ask(
-                sides.map { isSource in
-                    pairStatement(table, isSource, description, Set(numbers))
-                })
-            for result in results { try collect(ends: result, &members) }
+            try collect(
+                ends: reading.ask(pairStatement(pairs, isSource, description, stored)), &members)
         }
         return numbers.map { owner in
             var seen: Set<UInt32> = []
-            return (members[owner] ?? []).filter { seen.insert($0).inserted }
+            return (owner.flatMap { members[$0] } ?? []).filter { seen.insert($0).inserted }
                 .map { identity.id(UInt64($0), entity: destination) }
         }
     }
 
-    /// The numbers of objects of an entity.
-    func numbers(of owners: [ObjectID], _ entity: Int) throws(StoreError) -> [UInt32] {
-        var numbers: [UInt32] = []
-        numbers.reserveCapacity(owners.count)
-        for owner in owners {
-            guard identity.owns(owner, entity: entity),
-                let number = UInt32(exactly: owner.reference)
-            else {
-                throw StoreError(
-                    .foreignObject, "the object belongs to another store or entity",
-                    context: .init(entity: schema.entities[entity].name, objectID: owner))
-            }
-            numbers.append(number)
+    /// The number of an object; nil if it is not stored yet.
+    func number(_ id: ObjectID, entity: Int) throws(StoreError) -> UInt32? {
+        if id.isTemporary { return nil }
+        guard identity.owns(id, entity: entity), let number = UInt32(exactly: id.reference) else {
+            throw StoreError(
+                .foreignObject, "the object belongs to another store or entity",
+                context: .init(entity: schema.entities[entity].name, objectID: id))
         }
-        return numbers
+        return number
     }
 
     /// The rows whose reference leads to owners, in the order of the list.
@@ -145,33 +136,36 @@ final class PostgresSnapshot: StoreSnapshot {
         return "coalesce(\(prefix)\(key), \(id) * \(1 << 31)), \(id)"
     }
 
-    /// The columns of pairs at the owner and at the members, and what these are ordered by.
-    func pairColumns(
-        _ table: TableLayout.PairTable, _ isSource: Bool, _ relationship: SchemaRelationship,
-        _ prefix: String
-    ) -> (near: String, far: String, order: String) {
-        let ends = [TableLayout.Fixed.source.quoted, TableLayout.Fixed.destination.quoted]
-            .map { prefix + $0 }
-        let (near, far) = isSource ? (ends[0], ends[1]) : (ends[1], ends[0])
-        let place = table.places.first {
-            $0.name.hasPrefix(isSource ? TableLayout.Fixed.source : TableLayout.Fixed.destination)
+    /// The pairs of a relationship as rows of an owner ("near"), a member ("far") and its place; from both ends if they have no
+    /// direction.
+    func pairRows(_ pairs: Int, _ isSource: Bool, _ relationship: SchemaRelationship) -> String {
+        let table = core.layout.pairs[pairs]
+        func selection(_ isSource: Bool) -> String {
+            let ends = [TableLayout.Fixed.source, TableLayout.Fixed.destination]
+            let (near, far) = isSource ? (ends[0], ends[1]) : (ends[1], ends[0])
+            let place = table.places.first { $0.name.hasPrefix(near) }
+            let order = relationship.keepsOrder ? place?.name ?? far : far
+            return """
+                SELECT \(near.quoted) AS near, \(far.quoted) AS far, \(order.quoted) AS place \
+                FROM \(core.layout.sql(table.name))
+                """
         }
-        let order =
-            relationship.keepsOrder
-            ? place.map { "\(prefix)\($0.name.quoted), \(far)" } ?? far : far
-        return (near, far, order)
+        guard schema.pairs[pairs].isSymmetric(schema.entities) else { return selection(isSource) }
+        // A pair of an object with itself stands where its source says.
+        return """
+            \(selection(isSource)) UNION ALL \(selection(!isSource)) \
+            WHERE \(TableLayout.Fixed.source.quoted) <> \(TableLayout.Fixed.destination.quoted)
+            """
     }
 
     private func pairStatement(
-        _ table: TableLayout.PairTable, _ isSource: Bool, _ relationship: SchemaRelationship,
-        _ owners: Set<UInt32>
+        _ pairs: Int, _ isSource: Bool, _ relationship: SchemaRelationship, _ owners: Set<UInt32>
     ) -> Statement {
-        let (near, far, order) = pairColumns(table, isSource, relationship, "")
-        return Statement(
+        Statement(
             """
-            SELECT \(near), \(far) FROM \(core.layout.sql(table.name)) \
-            WHERE \(near) = ANY($1::bigint[]) ORDER BY \(order)
-            """, [SQLParameter.numbers(owners)])
+            SELECT near, far FROM (\(pairRows(pairs, isSource, relationship))) AS p \
+            WHERE near = ANY($1::bigint[]) ORDER BY place, far
+            """, [.numbers(owners)])
     }
 
     private func collect(ends result: PostgresResult, _ members: inout [UInt32: [UInt32]])
@@ -191,26 +185,14 @@ final class PostgresSnapshot: StoreSnapshot {
         throws(StoreError) -> [ObjectID]
     {
         let description = schema.entities[entity].relationships[relationship]
-        guard identity.owns(target, entity: description.destination),
-            let number = UInt32(exactly: target.reference)
-        else {
-            throw StoreError(
-                .foreignObject, "the object belongs to another store or entity",
-                context: .init(
-                    entity: schema.entities[description.destination].name, objectID: target))
-        }
+        guard let number = try number(target, entity: description.destination) else { return [] }
         var found: [UInt32: [UInt32]] = [:]
         switch description.storage {
         case .column(let column):
             try collect(ends: reading.ask(inverse(entity, column, description, [number])), &found)
         case .pairs(let pairs, let isSource):
-            let isSymmetric = schema.pairs[pairs].isSymmetric(schema.entities)
-            for side in isSymmetric ? [true, false] : [!isSource] {
-                try collect(
-                    ends: reading.ask(
-                        pairStatement(core.layout.pairs[pairs], side, description, [number])),
-                    &found)
-            }
+            try collect(
+                ends: reading.ask(pairStatement(pairs, !isSource, description, [number])), &found)
         case .inverseColumn, .transient:
             throw StoreError(
                 .invalidRequest, "the relationship is not kept at this end",
