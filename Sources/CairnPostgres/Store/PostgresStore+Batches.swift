@@ -39,8 +39,10 @@ extension PostgresStore {
         let isCalculated = request.propertiesToUpdate.values.contains {
             if case .expression = $0 { true } else { false }
         }
+        var order: [ObjectID] = []
         let written = try run(request.author, request.contextName).run(fetching: plan.fetch) {
             catalog, ids throws(StoreError) in
+            order = ids
             var found = request
             found.predicate = .comparison(.init(.key("SELF"), .in, ids.map { .objectID($0) }))
             found.sortDescriptors = []
@@ -54,6 +56,9 @@ extension PostgresStore {
             return plan
         }
         var result = written.result
+        // They were found in another order than that of their numbers.
+        let updated = Set(result.objectIDs)
+        result.objectIDs = order.filter(updated.contains)
         result.commit = written.commit
         changes.deliver()
         return result
