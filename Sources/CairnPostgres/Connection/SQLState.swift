@@ -31,6 +31,8 @@ struct SQLState: Sendable, Hashable, CustomStringConvertible {
     var isCancelled: Bool { code == "57014" }
     /// Somebody else holds a lock for longer than the server's `lock_timeout`, or we asked not to wait.
     var isLocked: Bool { code == "55P03" }
+    /// More than the server can do, as an index entry of more than a third of a page.
+    var isTooLarge: Bool { kind == "54" }
     var isDamaged: Bool { kind == "XX" && (code == "XX001" || code == "XX002") }
     /// A table, a column, a type or a schema that is not there.
     var isMissingTable: Bool {

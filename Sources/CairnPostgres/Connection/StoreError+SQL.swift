@@ -80,6 +80,8 @@ extension SQLFailure {
             (.storeInUse, "others hold a lock for too long" + suffix)
         } else if state.isDamaged {
             (.damaged, "the server's files are damaged" + suffix)
+        } else if state.isTooLarge {
+            (.invalidRequest, "a value is too long for the server's index of it" + suffix)
         } else if state.isMissingTable {
             (.damaged, "a table, a column or the schema of the store is missing" + suffix)
         } else {
