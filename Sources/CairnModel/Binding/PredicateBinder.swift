@@ -277,7 +277,7 @@ struct PredicateBinder {
         if value.isNull { return value }
         switch kind {
         case .attribute(let type):
-            if let exact = value.literal(of: type) { return exact }
+            if let exact = value.exactLiteral(of: type) { return exact }
             // A number that the type does not have is a fair question: nothing equals it.
             if type.isNumber, ExpressionKind(of: value).isNumber { return value }
             if ExpressionKind(of: value).isComparable(to: kind) { return value }

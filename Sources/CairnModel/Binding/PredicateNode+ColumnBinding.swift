@@ -96,7 +96,7 @@ extension PredicateNode.Comparison.Simple {
             case .attribute(let type):
                 if !type.isOrdered { try requireEquality(of: "\(key), a \(type.rawValue),") }
                 return try converted(to: "a \(type.rawValue) for \(key)") {
-                    $0.literal(of: type)
+                    $0.exactLiteral(of: type)
                 }
             }
         }

@@ -53,6 +53,15 @@ extension Value {
         }
     }
 
+    /// The same for a comparison with values of the type: a decimal that none of them equals is none, though one may be near.
+    func exactLiteral(of type: AttributeType) -> Value? {
+        guard let literal = literal(of: type) else { return nil }
+        if case .decimal = self, type == .double || type == .float {
+            return ValueComparison(operator: .equal).order(literal, self) == 0 ? literal : nil
+        }
+        return literal
+    }
+
     /// The number as a decimal, if it is a number; else the value itself.
     var asNumber: Value {
         switch self {

@@ -56,6 +56,17 @@ struct PredicateBindingTests {
         #expect(try bound(format) == value)
     }
 
+    @Test(
+        "A number that no float or double equals is refused, not rounded",
+        arguments: [
+            "float == 1e-100", "float IN {1e-100}", "float == 0.123456789012345",
+            "double IN {0.1, 0.12345678901234567890123}",
+        ])
+    func near(_ format: String) throws {
+        let node = try PredicateNode(format: format)
+        #expect(throws: PredicateFormatError.self) { try node.bound(to: Self.entity) }
+    }
+
     @Test("A decimal keeps all digits of the text")
     func decimal() throws {
         let text = "12345678901234567890.12345678901234567"

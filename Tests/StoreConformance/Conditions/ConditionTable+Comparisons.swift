@@ -58,6 +58,10 @@ extension ConditionTable {
         .init("ratio == 0.5", "a"), .init("ratio == 2.25", "g"), .init("ratio > 0.4", "a b g"),
         .init("ratio == %@", "i", .float(0.1)), .init("ratio < 1", "a e i"),
         .init("price == ratio", "c d e"), .init("price > ratio", "a b g"),
+        // A number near one of the attribute's type is another number, in a list and in what is asked with it.
+        .init("ratio == 1e-100", ""), .init("ratio IN {1e-100}", ""),
+        .init("ratio IN {1e-100, 0.5} AND length:(name) < 9", "a"),
+        .init("price IN {0.12345678901234567890123, 0.1}", "i"),
         .init("size.width == 2", "a b"), .init("size.height > 2.5", "a"),
         .init("size.width == 2 AND size.height == nil", "b"),
     ]
