@@ -61,6 +61,9 @@ package final class PostgresServer: Sendable {
         var settings = Settings()
         settings.isDurable = false
         settings.configuration["max_connections"] = "300"
+        // A context that ends with unsaved changes never goes, as its objects keep it, nor does its store: so the connections of
+        // stores that nobody uses any more end here.
+        settings.configuration["idle_session_timeout"] = "30s"
         let server = try PostgresServer(settings)
         let version = try server.run("SHOW server_version")
             .trimmingCharacters(in: .whitespacesAndNewlines)

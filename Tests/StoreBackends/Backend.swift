@@ -26,12 +26,18 @@ package enum Backend: String, CaseIterable, Sendable {
     /// Tables of a PostgreSQL server of the tests' own.
     case postgres
 
-    /// The kinds that live in memory: some hundreds of tests, which are about something else, run on each of them.
-    package static let allCases: [Backend] = [.dictionary, .log]
+    /// The kinds that live in memory.
+    package static let inMemory: [Backend] = [.dictionary, .log]
+
+    /// What the tests of everything that stands on stores run on.
+    package static let allCases: [Backend] =
+        inMemory + (PostgresServer.isInstalled ? [.postgres] : [])
+
+    /// Those of them that programs use, which the dictionary tells what is right.
+    package static let compared: [Backend] = allCases.filter { $0 != .dictionary }
 
     /// Every kind that this machine has.
-    package static let everyStore: [Backend] =
-        allCases + [.logOnDisk] + (PostgresServer.isInstalled ? [.postgres] : [])
+    package static let everyStore: [Backend] = allCases + [.logOnDisk]
 
     /// The kinds whose batches take rows that say the members of to-many relationships, and the targets of those that are
     /// one-to-one or ordered at the other end. Without a second implementation of all the rules for these the dictionary does
@@ -44,43 +50,50 @@ package enum Backend: String, CaseIterable, Sendable {
     /// Whether a store can be opened again after it was closed. What is in memory ends with its store.
     private var keepsContent: Bool { self == .logOnDisk || self == .postgres }
 
-    /// A new, empty store in memory.
+    /// A new, empty store, which ends with its last reference.
     package func makeStore(_ schema: Schema) throws -> any PersistentStore {
-        try makeStoreInMemory(schema, tracksHistory: false)
+        try make(schema, tracksHistory: false)
     }
 
-    /// A new, empty store in memory that keeps a history.
+    /// A new, empty store that keeps a history.
     package func makeStoreWithHistory(_ schema: Schema) throws -> any HistoryStore {
-        try makeStoreInMemory(schema, tracksHistory: true)
+        try make(schema, tracksHistory: true)
     }
 
-    private func makeStoreInMemory(_ schema: Schema, tracksHistory: Bool) throws -> any WholeStore {
+    private func make(_ schema: Schema, tracksHistory: Bool) throws -> any WholeStore {
         switch self {
         case .dictionary: return DictionaryStore(schema, tracksHistory: tracksHistory)
         case .log:
             return try LogStore.inMemory(schema: schema, options: Self.options(tracksHistory))
-        case .logOnDisk, .postgres:
-            preconditionFailure(
-                "who makes such a store has to remove what it leaves: use withStore")
+        case .logOnDisk:
+            preconditionFailure("who makes such a store has to remove its folder: use withStore")
+        case .postgres:
+            return try Self.postgres(
+                schema, named: PostgresServer.shared().newName("store"), tracksHistory)
         }
     }
 
     /// Opens the store at a place; the first time it is a new, empty one.
     func open(at place: StorePlace, tracksHistory: Bool) throws -> any WholeStore {
         switch self {
-        case .dictionary, .log:
-            return try makeStoreInMemory(place.schema, tracksHistory: tracksHistory)
+        case .dictionary, .log: return try make(place.schema, tracksHistory: tracksHistory)
         case .logOnDisk:
             var options = Self.options(tracksHistory)
             // Power failures have tests of their own: here nobody waits for the disk.
             options.durability = .relaxed
             return try LogStore.open(at: place.folder, schema: place.schema, options: options)
-        case .postgres:
-            var options = PostgresOptions()
-            if tracksHistory { options.persistentHistoryTracking = true }
-            let url = try PostgresServer.shared().url(["cairn_schema": place.name])
-            return try PostgresStore.open(url, schema: place.schema, options: options)
+        case .postgres: return try Self.postgres(place.schema, named: place.name, tracksHistory)
         }
+    }
+
+    /// Opens the store in a schema of the tests' server, or makes one there.
+    private static func postgres(_ schema: Schema, named name: String, _ tracksHistory: Bool) throws
+        -> any WholeStore
+    {
+        var options = PostgresOptions()
+        if tracksHistory { options.persistentHistoryTracking = true }
+        let url = try PostgresServer.shared().url(["cairn_schema": name])
+        return try PostgresStore.open(url, schema: schema, options: options)
     }
 
     /// Removes whatever the stores at a place have left; all of them are closed.

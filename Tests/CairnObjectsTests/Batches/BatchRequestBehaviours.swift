@@ -297,7 +297,7 @@ struct BatchRequestBehaviours {
         #expect(code("Product", ["shop": ["label": "x"]])?.context.key == "shop")
         #expect(code("Product", ["shop": ["name": 5]])?.code == .invalidRequest)
         #expect(code("Product", ["shop": [String: Any]()])?.code == .invalidRequest)
-        let unknown: StoreError.Code = backend == .log ? .objectNotFound : .invalidRequest
+        let unknown: StoreError.Code = backend == .dictionary ? .invalidRequest : .objectNotFound
         #expect(code("Product", ["tags": ["x"]])?.code == unknown)
         #expect(code("Tag", ["label": "x", "products": "a"])?.context.key == "products")
         let people = try Stack(Models.people, backend)

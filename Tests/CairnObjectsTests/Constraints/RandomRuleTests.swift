@@ -112,22 +112,22 @@ struct RandomRuleTests {
 
     @Test(
         "Saves come to the same in the engine and in the plain store, resolved by either",
-        arguments: RandomSource.seeds(6, whole: 600))
-    func saves(_ seed: UInt64) throws {
+        arguments: Backend.compared, RandomSource.seeds(6, whole: 600))
+    func saves(_ backend: Backend, _ seed: UInt64) throws {
         for kind in MergePolicyKind.allCases {
             let plain = try run(.dictionary, MergePolicy(merge: kind), seed: seed)
-            let engine = try run(.log, MergePolicy(merge: kind), seed: seed)
+            let engine = try run(backend, MergePolicy(merge: kind), seed: seed)
             #expect(engine == plain, "CAIRN_SEED=\(seed) \(kind)")
             if kind == .error { continue }
-            let objects = try run(.log, PlainSubclass(merge: kind), seed: seed)
+            let objects = try run(backend, PlainSubclass(merge: kind), seed: seed)
             #expect(objects == plain, "CAIRN_SEED=\(seed) \(kind), resolved by objects")
         }
     }
 
     @Test(
         "Batches come to the same in both",
-        arguments: RandomSource.seeds(20, whole: 600))
-    func batches(_ seed: UInt64) throws {
+        arguments: Backend.compared, RandomSource.seeds(20, whole: 600))
+    func batches(_ backend: Backend, _ seed: UInt64) throws {
         func run(_ backend: Backend) throws -> [Outcome] {
             var random = RandomSource(seed: seed)
             let stack = try Stack(AccountModel.model(Self.rules(&random)), backend)
@@ -160,7 +160,7 @@ struct RandomRuleTests {
             }
             return outcomes
         }
-        #expect(try run(.log) == run(.dictionary), "CAIRN_SEED=\(seed)")
+        #expect(try run(backend) == run(.dictionary), "CAIRN_SEED=\(seed)")
     }
 }
 

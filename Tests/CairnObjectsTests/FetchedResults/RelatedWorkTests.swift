@@ -297,7 +297,7 @@ struct RelatedWorkTests {
         try stack.context().execute(
             BatchUpdateRequest(entityName: "Product", propertiesToUpdate: ["price": 2.0]))
         context.processPendingChanges()
-        #expect(follower.list?.count == 0 && follower.fetches == (backend == .log ? 2 : 1))
+        #expect(follower.list?.count == 0 && follower.fetches == (backend == .dictionary ? 1 : 2))
     }
 
     @Test(

@@ -38,7 +38,7 @@ struct StoresApartTests {
             try contexts.map {
                 try $0.count(for: FetchRequest(entityName: "Product", predicate: isIt))
             } == [0, 1])
-        guard backend == .log else { return }
+        guard backend != .dictionary else { return }
         _ = try contexts[0].execute(
             BatchInsertRequest(entityName: "Product", objects: [["serialCode": "0-1"]]))
         #expect(try codes() == [["0-0", "0-1"], ["1-0", "1-1"]])

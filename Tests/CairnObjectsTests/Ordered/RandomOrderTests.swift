@@ -51,9 +51,9 @@ struct RandomOrderTests {
         options.sizes.closingCheckpointBytes = random.chance(50) ? 1 : .max
         let schema = try Schema(Models.ordered)
         func open() throws -> any PersistentStore {
-            backend == .dictionary
-                ? DictionaryStore(schema)
-                : try LogStore.open(at: "/store", schema: schema, options: options)
+            backend == .log
+                ? try LogStore.open(at: "/store", schema: schema, options: options)
+                : try backend.makeStore(schema)
         }
         var stack = Stack(store: try open())
         var lists = Lists()

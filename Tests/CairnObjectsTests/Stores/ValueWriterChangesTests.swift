@@ -43,7 +43,7 @@ struct ValueWriterChangesTests {
         let context = ManagedObjectContext(store: store)
         try keeper.setMetadata(["a": .integer(1)])
         try ManagedObjectContext(parent: context).save()
-        #expect(keeper.hasMetadataToWrite == (backend == .log))
+        #expect(keeper.hasMetadataToWrite == (backend != .dictionary))
         try context.save()
         #expect(!keeper.hasMetadataToWrite)
         #expect(try keeper.metadata()["a"] == .integer(1))
