@@ -180,7 +180,8 @@ let package = Package(
             path: "Tests/CairnGeneratedModels", swiftSettings: settings),
         tests("CairnObjectsTests", ["Cairn", "CairnGeneratedModels", "StoreBackends"]),
         // The examples of the documentation.
-        tests("CairnStoriesTests", ["Cairn", "CairnPostgres", "PostgresServers"]),
+        tests(
+            "CairnStoriesTests", ["Cairn", "CairnPostgres", "PostgresServers", "StoreBackends"]),
         tests(
             "CairnInstrumentsTests",
             [

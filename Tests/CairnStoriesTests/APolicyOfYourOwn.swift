@@ -1,6 +1,7 @@
 // The examples of the article of this name, as code that runs.
 
 import Cairn
+import StoreBackends
 import Testing
 
 // APolicyOfYourOwn 1 begins
@@ -29,9 +30,9 @@ final class Vase: ManagedObject {
 
 @Suite("A policy of one's own")
 struct APolicyOfYourOwn {
-    @Test("Stored values stay where the new object has nil")
-    func kept() async throws {
-        let container = try PersistentContainer(inMemoryFor: Vase.self)
+    @Test("Stored values stay where the new object has nil", arguments: Backend.compared)
+    func kept(_ backend: Backend) async throws {
+        let container = try backend.container(for: Vase.self)
         let vases = try await container.performBackgroundTask { context in
             // APolicyOfYourOwn 2 begins
             let known = context.insert(Vase.self)

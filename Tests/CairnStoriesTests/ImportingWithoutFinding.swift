@@ -3,6 +3,7 @@
 import Cairn
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Testing
 
 // ImportingWithoutFinding 1 begins
@@ -57,9 +58,10 @@ struct ImportingWithoutFinding {
     }
 
     @Test(
-        "Under the error policy the second import says what stands against it, and changes nothing")
-    func refused() async throws {
-        let container = try PersistentContainer(inMemoryFor: Recipe.self)
+        "Under the error policy the second import says what stands against it, and changes nothing",
+        arguments: Backend.compared)
+    func refused(_ backend: Backend) async throws {
+        let container = try backend.container(for: Recipe.self)
         try await container.performBackgroundTask { context in
             // ImportingWithoutFinding 2 begins
             let feed = [(id: "1", title: "Borscht"), (id: "2", title: "Pho")]
@@ -87,9 +89,11 @@ struct ImportingWithoutFinding {
         }
     }
 
-    @Test("What stands against it can be dropped, and the rest of the import be saved")
-    func discarded() async throws {
-        let container = try PersistentContainer(inMemoryFor: Recipe.self)
+    @Test(
+        "What stands against it can be dropped, and the rest of the import be saved",
+        arguments: Backend.compared)
+    func discarded(_ backend: Backend) async throws {
+        let container = try backend.container(for: Recipe.self)
         try await container.performBackgroundTask { context in
             try importRecipes([(id: "1", title: "Borscht"), (id: "2", title: "Pho")], context)
             var titlesOfDropped: [String] = []
@@ -114,10 +118,10 @@ struct ImportingWithoutFinding {
     }
 
     @Test(
-        "Five imports leave one object for each recipe, with the values of the last, also where they are nil"
-    )
-    func replaced() async throws {
-        let container = try PersistentContainer(inMemoryFor: Recipe.self)
+        "Five imports leave one object for each recipe, with the values of the last, also where they are nil",
+        arguments: Backend.compared)
+    func replaced(_ backend: Backend) async throws {
+        let container = try backend.container(for: Recipe.self)
         try await container.performBackgroundTask { context in
             try importRecipes([(id: "1", title: "Borscht"), (id: "2", title: "Pho")], context)
             try context.fetch(FetchRequest<Recipe>())[0].note = "with beetroot"
@@ -139,9 +143,9 @@ struct ImportingWithoutFinding {
         }
     }
 
-    @Test("With set-only a new object gives only what was set on it")
-    func setOnly() async throws {
-        let container = try PersistentContainer(inMemoryFor: Recipe.self)
+    @Test("With set-only a new object gives only what was set on it", arguments: Backend.compared)
+    func setOnly(_ backend: Backend) async throws {
+        let container = try backend.container(for: Recipe.self)
         try await container.performBackgroundTask { context in
             try importRecipes([(id: "1", title: "Borscht")], context)
             try context.fetch(FetchRequest<Recipe>())[0].note = "with beetroot"
@@ -159,9 +163,9 @@ struct ImportingWithoutFinding {
         }
     }
 
-    @Test("Tags and shop survive the update of a price")
-    func tags() async throws {
-        let container = try PersistentContainer(inMemoryFor: Product.self)
+    @Test("Tags and shop survive the update of a price", arguments: Backend.compared)
+    func tags(_ backend: Backend) async throws {
+        let container = try backend.container(for: Product.self)
         let survived = try await container.performBackgroundTask { context in
             // ImportingWithoutFinding 7 begins
             let anchor = context.insert(Product.self)
@@ -197,9 +201,11 @@ struct ImportingWithoutFinding {
         #expect(products == ["A-1 7.25 [\"heavy\"] Harbour"])
     }
 
-    @Test("Of two new ones with the same key the one that was created first survives")
-    func twoNew() async throws {
-        let container = try PersistentContainer(inMemoryFor: Product.self)
+    @Test(
+        "Of two new ones with the same key the one that was created first survives",
+        arguments: Backend.compared)
+    func twoNew(_ backend: Backend) async throws {
+        let container = try backend.container(for: Product.self)
         try await container.performBackgroundTask { context in
             // ImportingWithoutFinding 8 begins
             context.mergePolicy = .mergeByPropertyObjectTrump

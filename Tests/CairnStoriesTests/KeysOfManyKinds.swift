@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import StoreBackends
 import Testing
 
 // KeysOfManyKinds 1 begins
@@ -65,9 +66,11 @@ struct KeysOfManyKinds {
         }
     }
 
-    @Test("A to-one relationship and an attribute make a key together; nil never collides")
-    func seats() async throws {
-        let container = try PersistentContainer(inMemoryFor: Hall.self)
+    @Test(
+        "A to-one relationship and an attribute make a key together; nil never collides",
+        arguments: Backend.compared)
+    func seats(_ backend: Backend) async throws {
+        let container = try backend.container(for: Hall.self)
         try await container.performBackgroundTask { context in
             // KeysOfManyKinds 2 begins
             let halls = [context.insert(Hall.self), context.insert(Hall.self)]
@@ -96,10 +99,11 @@ struct KeysOfManyKinds {
         }
     }
 
-    @Test("A constraint holds over all subentities, and a subentity adds its own")
-    func contacts() async throws {
-        let container = try PersistentContainer(
-            inMemoryFor: Contact.self, Customer.self, Supplier.self)
+    @Test(
+        "A constraint holds over all subentities, and a subentity adds its own",
+        arguments: Backend.compared)
+    func contacts(_ backend: Backend) async throws {
+        let container = try backend.container(for: Contact.self, Customer.self, Supplier.self)
         try await container.performBackgroundTask { context in
             // KeysOfManyKinds 4 begins
             let uuid = UUID()
@@ -149,9 +153,11 @@ struct KeysOfManyKinds {
         }
     }
 
-    @Test("Who takes part, whether nil is a value and whether case counts are options")
-    func logins() async throws {
-        let container = try PersistentContainer(inMemoryFor: Login.self)
+    @Test(
+        "Who takes part, whether nil is a value and whether case counts are options",
+        arguments: Backend.compared)
+    func logins(_ backend: Backend) async throws {
+        let container = try backend.container(for: Login.self)
         try await container.performBackgroundTask { context in
             // KeysOfManyKinds 7 begins
             let first = context.insert(Login.self)
@@ -184,10 +190,15 @@ struct KeysOfManyKinds {
             let access = try context.explain(found).access
             // unique index (club, name: where deletedAt == NULL, nil is a value, without regard to case)
             // KeysOfManyKinds 9 ends
-            #expect(
-                access
-                    == "unique index (club, name: where deletedAt == NULL, nil is a value, without regard to case)"
-            )
+            if backend == .log {
+                #expect(
+                    access
+                        == "unique index (club, name: where deletedAt == NULL, nil is a value, without regard to case)"
+                )
+            } else {
+                // What the server does is the server's choice.
+                #expect(access.hasPrefix("in the server"))
+            }
             #expect(try context.fetch(found).map(\.name) == ["ANN"])
         }
     }

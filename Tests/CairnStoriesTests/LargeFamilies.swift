@@ -1,6 +1,7 @@
 // The examples of the article of this name, as code that runs.
 
 import Cairn
+import StoreBackends
 import Testing
 
 // LargeFamilies 1 begins
@@ -20,10 +21,10 @@ final class Descendant: ManagedObject {
 @Suite("Large families")
 struct LargeFamilies {
     @Test(
-        "A large relationship is walked by its ids, a hundred at a time, in the memory of a hundred"
-    )
-    func walked() async throws {
-        let container = try PersistentContainer(inMemoryFor: Ancestor.self)
+        "A large relationship is walked by its ids, a hundred at a time, in the memory of a hundred",
+        arguments: Backend.compared)
+    func walked(_ backend: Backend) async throws {
+        let container = try backend.container(for: Ancestor.self)
         try await container.performBackgroundTask { context in
             let ancestor = context.insert(Ancestor.self)
             ancestor.name = "Adam"

@@ -3,6 +3,7 @@
 import Cairn
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Testing
 
 /// A shop whose products come from a feed.
@@ -82,9 +83,9 @@ struct ListsThatFollow {
     }
 
     @MainActor
-    @Test("A controller follows an import in the background")
-    func followed() async throws {
-        let container = try PersistentContainer(inMemoryFor: Product.self)
+    @Test("A controller follows an import in the background", arguments: Backend.compared)
+    func followed(_ backend: Backend) async throws {
+        let container = try backend.container(for: Product.self)
         let (yesterday, today) = (Self.feed(10..<30, price: 5), Self.feed(13..<32, price: 4))
         try await container.performBackgroundTask { context in
             _ = try context.execute(BatchInsertRequest(Product.self, objects: yesterday))
@@ -141,9 +142,9 @@ struct ListsThatFollow {
         #expect(table.rows == controller.sections?.map { $0.objects.map(\.name) })
     }
 
-    @Test("The same as a sequence")
-    func sequence() async throws {
-        let container = try PersistentContainer(inMemoryFor: Product.self)
+    @Test("The same as a sequence", arguments: Backend.compared)
+    func sequence(_ backend: Backend) async throws {
+        let container = try backend.container(for: Product.self)
         let today = Self.feed(0..<4, price: 5)
         // ListsThatFollow 6 begins
         let reader = container.newBackgroundContext()

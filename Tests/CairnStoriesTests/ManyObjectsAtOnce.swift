@@ -3,6 +3,7 @@
 import Cairn
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Synchronization
 import Testing
 
@@ -47,9 +48,11 @@ struct ManyObjectsAtOnce {
         }
     }
 
-    @Test("Feeds come, go missing, are changed and are united, by a request each")
-    func requests() async throws {
-        let container = try PersistentContainer(inMemoryFor: Product.self, Shop.self)
+    @Test(
+        "Feeds come, go missing, are changed and are united, by a request each",
+        arguments: Backend.compared)
+    func requests(_ backend: Backend) async throws {
+        let container = try backend.container(for: Product.self, Shop.self)
         try await container.performBackgroundTask { context in
             // ManyObjectsAtOnce 2 begins
             let (corner, isNew) = try context.findOrInsert(Shop.self, \.name, "Corner")

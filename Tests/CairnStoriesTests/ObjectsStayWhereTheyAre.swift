@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import StoreBackends
 import Testing
 
 // ObjectsStayWhereTheyAre 1 begins
@@ -496,9 +497,11 @@ struct ObjectsStayWhereTheyAre {
     }
 
     @MainActor
-    @Test("Ids become objects of another context, and snapshots are values")
-    func values() async throws {
-        let container = try PersistentContainer(inMemoryFor: Parcel.self)
+    @Test(
+        "Ids become objects of another context, and snapshots are values",
+        arguments: Backend.compared)
+    func values(_ backend: Backend) async throws {
+        let container = try backend.container(for: Parcel.self)
         try await prepare(container)
         // ObjectsStayWhereTheyAre 4 begins
         let ids = try await container.performBackgroundTask { context in
@@ -516,9 +519,9 @@ struct ObjectsStayWhereTheyAre {
     }
 
     @MainActor
-    @Test("An id goes along to where its object is to be changed")
-    func along() async throws {
-        let container = try PersistentContainer(inMemoryFor: Parcel.self)
+    @Test("An id goes along to where its object is to be changed", arguments: Backend.compared)
+    func along(_ backend: Backend) async throws {
+        let container = try backend.container(for: Parcel.self)
         try await prepare(container)
         let parcel = try container.viewContext.fetch(FetchRequest<Parcel>())[0]
         // ObjectsStayWhereTheyAre 7 begins
@@ -533,10 +536,10 @@ struct ObjectsStayWhereTheyAre {
         #expect(parcel.weight == 2)
     }
 
-    @Test("A value is read before something runs beside")
-    func beside() async throws {
+    @Test("A value is read before something runs beside", arguments: Backend.compared)
+    func beside(_ backend: Backend) async throws {
         func send(_ label: String) async -> Bool { label == "books" }
-        let container = try PersistentContainer(inMemoryFor: Parcel.self)
+        let container = try backend.container(for: Parcel.self)
         try await prepare(container)
         // ObjectsStayWhereTheyAre 10 begins
         try await container.performBackgroundTask { context in
@@ -556,9 +559,9 @@ struct ObjectsStayWhereTheyAre {
         #expect(count == 1)
     }
 
-    @Test("A background context may go anywhere")
-    func door() async throws {
-        let container = try PersistentContainer(inMemoryFor: Parcel.self)
+    @Test("A background context may go anywhere", arguments: Backend.compared)
+    func door(_ backend: Backend) async throws {
+        let container = try backend.container(for: Parcel.self)
         try await prepare(container)
         func later(_ work: @escaping @Sendable () -> Task<Void, Never>) async {
             await work().value
@@ -579,9 +582,9 @@ struct ObjectsStayWhereTheyAre {
     }
 
     @MainActor
-    @Test("An isolated deinit may touch an object")
-    func screens() async throws {
-        let container = try PersistentContainer(inMemoryFor: Parcel.self)
+    @Test("An isolated deinit may touch an object", arguments: Backend.compared)
+    func screens(_ backend: Backend) async throws {
+        let container = try backend.container(for: Parcel.self)
         try await prepare(container)
         let parcel = try container.viewContext.fetch(FetchRequest<Parcel>())[0]
         var screen: ParcelScreen? = ParcelScreen(parcel)

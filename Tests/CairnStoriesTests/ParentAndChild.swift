@@ -1,6 +1,7 @@
 // The examples of the article of this name, as code that runs.
 
 import Cairn
+import StoreBackends
 import Testing
 
 @Entity
@@ -14,8 +15,8 @@ final class Subscriber: ManagedObject {
 @Suite("Parent and child")
 struct ParentAndChild {
     @MainActor
-    private func prepare() async throws -> PersistentContainer {
-        let container = try PersistentContainer(inMemoryFor: Subscriber.self)
+    private func prepare(_ backend: Backend) async throws -> PersistentContainer {
+        let container = try backend.container(for: Subscriber.self)
         try await container.performBackgroundTask { context in
             let subscriber = context.insert(Subscriber.self)
             subscriber.email = "ada@example.org"
@@ -26,9 +27,11 @@ struct ParentAndChild {
     }
 
     @MainActor
-    @Test("A draft is saved into the view context, and from there into the store")
-    func draft() async throws {
-        let container = try await prepare()
+    @Test(
+        "A draft is saved into the view context, and from there into the store",
+        arguments: Backend.compared)
+    func draft(_ backend: Backend) async throws {
+        let container = try await prepare(backend)
         // ParentAndChild 1 begins
         let context = container.viewContext
         let draft = context.newChildContext()
@@ -46,9 +49,9 @@ struct ParentAndChild {
     }
 
     @MainActor
-    @Test("A draft that is dropped leaves nothing behind")
-    func dropped() async throws {
-        let container = try await prepare()
+    @Test("A draft that is dropped leaves nothing behind", arguments: Backend.compared)
+    func dropped(_ backend: Backend) async throws {
+        let container = try await prepare(backend)
         let context = container.viewContext
         // ParentAndChild 2 begins
         let draft = context.newChildContext()
@@ -61,10 +64,10 @@ struct ParentAndChild {
 
     @MainActor
     @Test(
-        "The child's save never fails on uniqueness; the parent's does what its policy says, and the child learns of it"
-    )
-    func unique() async throws {
-        let container = try await prepare()
+        "The child's save never fails on uniqueness; the parent's does what its policy says, and the child learns of it",
+        arguments: Backend.compared)
+    func unique(_ backend: Backend) async throws {
+        let container = try await prepare(backend)
         let context = container.viewContext
         // ParentAndChild 3 begins
         let draft = context.newChildContext()

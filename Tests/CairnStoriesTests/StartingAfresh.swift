@@ -3,6 +3,7 @@
 import Cairn
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Testing
 
 @Entity
@@ -29,9 +30,11 @@ struct StartingAfresh {
     }
 
     @MainActor
-    @Test("Refreshing all objects keeps unsaved changes and the objects that are held")
-    func refreshed() async throws {
-        let container = try PersistentContainer(inMemoryFor: Note.self)
+    @Test(
+        "Refreshing all objects keeps unsaved changes and the objects that are held",
+        arguments: Backend.compared)
+    func refreshed(_ backend: Backend) async throws {
+        let container = try backend.container(for: Note.self)
         let context = container.viewContext
         // StartingAfresh 1 begins
         let note = context.insert(Note.self)

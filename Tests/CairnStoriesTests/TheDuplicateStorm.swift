@@ -3,6 +3,7 @@
 import Cairn
 import CairnTestSupport
 import Foundation
+import StoreBackends
 import Testing
 
 // TheDuplicateStorm 1 begins
@@ -88,9 +89,9 @@ struct TheDuplicateStorm {
     }
 
     @Test(
-        "300 people who arrive three times are 300 again, the same ones in whatever order they came"
-    )
-    func storm() async throws {
+        "300 people who arrive three times are 300 again, the same ones in whatever order they came",
+        arguments: Backend.compared)
+    func storm(_ backend: Backend) async throws {
         // What three devices send: the marks are theirs.
         let devices: [[Sent]] = (0..<3).map { device in
             (0..<300).map { number in
@@ -99,7 +100,7 @@ struct TheDuplicateStorm {
             }
         }
         func kept(_ order: [Int], byRequest: Bool = false) async throws -> [String: UUID] {
-            let container = try PersistentContainer(inMemoryFor: Person.self)
+            let container = try backend.container(for: Person.self)
             return try await container.performBackgroundTask { context in
                 for device in order {
                     for sent in devices[device] {
@@ -136,9 +137,9 @@ struct TheDuplicateStorm {
         #expect(forward.values.allSatisfy(marks.contains))
     }
 
-    @Test("Only those who have just arrived are looked at")
-    func arrivals() async throws {
-        let container = try PersistentContainer(inMemoryFor: Person.self)
+    @Test("Only those who have just arrived are looked at", arguments: Backend.compared)
+    func arrivals(_ backend: Backend) async throws {
+        let container = try backend.container(for: Person.self)
         try await container.performBackgroundTask { context in
             for number in 0..<100 {
                 let person = context.insert(Person.self)

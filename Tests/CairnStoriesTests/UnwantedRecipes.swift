@@ -2,6 +2,7 @@
 
 import Cairn
 import CairnTestSupport
+import StoreBackends
 import Synchronization
 import Testing
 
@@ -61,9 +62,11 @@ struct UnwantedRecipes {
         }
     }
 
-    @Test("One request deletes them, with what is theirs, and no object is made for it")
-    func deleted() async throws {
-        let container = try PersistentContainer(inMemoryFor: Recipe.self)
+    @Test(
+        "One request deletes them, with what is theirs, and no object is made for it",
+        arguments: Backend.compared)
+    func deleted(_ backend: Backend) async throws {
+        let container = try backend.container(for: Recipe.self)
         try await prepare(container)
         let events = Events()
         container.instruments = [events]
@@ -86,9 +89,9 @@ struct UnwantedRecipes {
     }
 
     @MainActor
-    @Test("Contexts that show some of them are told")
-    func told() async throws {
-        let container = try PersistentContainer(inMemoryFor: Recipe.self)
+    @Test("Contexts that show some of them are told", arguments: Backend.compared)
+    func told(_ backend: Backend) async throws {
+        let container = try backend.container(for: Recipe.self)
         try await prepare(container)
         let wait = OpenWait(for: "the deletions to be shown")
         defer { wait.end() }
@@ -118,9 +121,10 @@ struct UnwantedRecipes {
         #expect(try view.count(for: FetchRequest<Recipe>()) == 2_000)
     }
 
-    @Test("Or the ids are asked for, and merged where they are wanted")
-    func reported() async throws {
-        let container = try PersistentContainer(inMemoryFor: Recipe.self)
+    @Test(
+        "Or the ids are asked for, and merged where they are wanted", arguments: Backend.compared)
+    func reported(_ backend: Backend) async throws {
+        let container = try backend.container(for: Recipe.self)
         try await prepare(container)
         try await container.performBackgroundTask { context in
             let recipes = try context.fetch(

@@ -1,6 +1,7 @@
 // The examples of the article of this name, as code that runs.
 
 import Cairn
+import StoreBackends
 import Testing
 
 @Entity
@@ -11,8 +12,8 @@ final class Listing: ManagedObject {
 
 @Suite("The object that vanished")
 struct VanishedObjects {
-    private func prepare() async throws -> (PersistentContainer, [ObjectID]) {
-        let container = try PersistentContainer(inMemoryFor: Listing.self)
+    private func prepare(_ backend: Backend) async throws -> (PersistentContainer, [ObjectID]) {
+        let container = try backend.container(for: Listing.self)
         let ids = try await container.performBackgroundTask { context in
             let listings = (0..<2).map { _ in context.insert(Listing.self) }
             for (number, listing) in listings.enumerated() { listing.title = "listing \(number)" }
@@ -30,9 +31,11 @@ struct VanishedObjects {
     }
 
     @MainActor
-    @Test("Touching a fault whose row is gone gives a deleted object with empty values")
-    func quiet() async throws {
-        let (container, ids) = try await prepare()
+    @Test(
+        "Touching a fault whose row is gone gives a deleted object with empty values",
+        arguments: Backend.compared)
+    func quiet(_ backend: Backend) async throws {
+        let (container, ids) = try await prepare(backend)
         let context = container.viewContext
         // VanishedObjects 1 begins
         let shown = ids.map { context.object(with: $0) }
@@ -49,9 +52,9 @@ struct VanishedObjects {
     }
 
     @MainActor
-    @Test("Or an error, for those who want one")
-    func loud() async throws {
-        let (container, ids) = try await prepare()
+    @Test("Or an error, for those who want one", arguments: Backend.compared)
+    func loud(_ backend: Backend) async throws {
+        let (container, ids) = try await prepare(backend)
         let context = container.viewContext
         var missing = false
         // VanishedObjects 2 begins

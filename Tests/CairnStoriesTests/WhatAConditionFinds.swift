@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import StoreBackends
 import Testing
 
 // WhatAConditionFinds 1 begins
@@ -59,9 +60,9 @@ func cafes(
 
 @Suite("What a condition finds")
 struct WhatAConditionFinds {
-    @Test("The examples find what the article says")
-    func examples() throws {
-        let container = try PersistentContainer(inMemoryFor: Cafe.self)
+    @Test("The examples find what the article says", arguments: Backend.compared)
+    func examples(_ backend: Backend) throws {
+        let container = try backend.container(for: Cafe.self)
         let context = ManagedObjectContext(store: container.store, classes: container.classes)
         let owner = context.insert(CafeOwner.self)
         let other = context.insert(CafeOwner.self)

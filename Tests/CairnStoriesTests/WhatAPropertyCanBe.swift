@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import StoreBackends
 import Testing
 
 // WhatAPropertyCanBe 1 begins
@@ -215,9 +216,9 @@ struct WhatAPropertyCanBe {
         article.check(against: try await Self.codes.errors())
     }
 
-    @Test("What can be stored comes back as it was")
-    func stored() async throws {
-        let container = try PersistentContainer(inMemoryFor: Painting.self)
+    @Test("What can be stored comes back as it was", arguments: Backend.compared)
+    func stored(_ backend: Backend) async throws {
+        let container = try backend.container(for: Painting.self)
         let id = try await container.performBackgroundTask { context in
             let painting = context.insert(Painting.self)
             painting.title = "Harbour"

@@ -1,6 +1,7 @@
 // The examples of the article of this name, as code that runs.
 
 import Cairn
+import StoreBackends
 import Testing
 
 @Entity
@@ -11,9 +12,10 @@ final class Measurement: ManagedObject {
 
 @Suite("What really changed")
 struct WhatReallyChanged {
-    @Test("Setting a property to the value that it has writes nothing")
-    func same() async throws {
-        let container = try PersistentContainer(inMemoryFor: Measurement.self)
+    @Test(
+        "Setting a property to the value that it has writes nothing", arguments: Backend.compared)
+    func same(_ backend: Backend) async throws {
+        let container = try backend.container(for: Measurement.self)
         let commits = try await container.performBackgroundTask { context in
             let measurement = context.insert(Measurement.self)
             measurement.degrees = 20.5
@@ -30,9 +32,9 @@ struct WhatReallyChanged {
         #expect(commits[0] == commits[1])
     }
 
-    @Test("An edit and its values of before are there until the save")
-    func values() async throws {
-        let container = try PersistentContainer(inMemoryFor: Measurement.self)
+    @Test("An edit and its values of before are there until the save", arguments: Backend.compared)
+    func values(_ backend: Backend) async throws {
+        let container = try backend.container(for: Measurement.self)
         try await container.performBackgroundTask { context in
             let measurement = context.insert(Measurement.self)
             measurement.degrees = 20.5
