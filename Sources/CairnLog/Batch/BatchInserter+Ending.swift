@@ -7,6 +7,7 @@ extension BatchInserter {
     /// Does what is to be done about objects that no row named, and refuses the batch if keys collide.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         try closeGathered(&builder)
+        builder.tools.partial?.earlier?.note(touched, namesAny: namesAny)
         if request.reportsRepeats {
             result.repeatedRows = Array(result.repeatedRows.sorted().prefix(10))
         }
@@ -135,7 +136,9 @@ extension BatchInserter {
     private mutating func findMissing(_ builder: inout CommitBuilder) throws(StoreError) -> [UInt32]
     {
         var missing: [UInt32] = []
-        if let scope {
+        if let known = builder.tools.partial?.earlier?.missing {
+            missing = known
+        } else if let scope {
             try findMissing(in: scope, into: &missing, builder)
         } else {
             // A row may name an object of a descendant, so those that none names are missing too.

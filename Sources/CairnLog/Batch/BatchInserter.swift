@@ -107,7 +107,9 @@ struct BatchInserter: ~Copyable {
             ignoresMissingTargets: request.ignoresMissingTargets,
             validates: request.validatesValues, missingKey: request.missingKey,
             reportsRepeats: request.reportsRepeats, createsTargets: request.createsTargets)
-        tracks = missing != nil || request.reportsRepeats
+        let earlier = builder.tools.partial?.earlier
+        tracks = missing != nil || request.reportsRepeats || earlier != nil
+        if let earlier { touched = earlier.touched }
         self.restating = restating
         self.entityIndex = entity
         self.entity = catalog.entities[entity]

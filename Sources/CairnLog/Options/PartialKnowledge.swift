@@ -56,6 +56,8 @@ package final class PartialKnowledge: @unchecked Sendable {
 
     /// The number that the next commit has where the whole store is, or one before it that nobody has seen.
     package var commit: UInt64?
+    /// What came before, if requests are parts of a batch.
+    package var earlier: EarlierRows?
     /// What was asked for since it was last taken.
     private var needs = Needs()
     /// By tree: numbers that have no row.

@@ -105,6 +105,7 @@ package final class PartialStore {
         package var isEmpty: Bool {
             inserted.isEmpty && updated.isEmpty && deleted.isEmpty && addedPairs.isEmpty
                 && removedPairs.isEmpty && movedPairs.isEmpty && redirects.isEmpty
+                && told.entities.isEmpty
         }
     }
 
@@ -143,6 +144,15 @@ package final class PartialStore {
     }
 
     package func close() { try? store.close() }
+
+    /// What came before, if requests are parts of a batch.
+    package var earlier: EarlierRows? {
+        get { knowledge.earlier }
+        set { knowledge.earlier = newValue }
+    }
+
+    /// The number of the last commit, if it was brought.
+    package var lastCommit: UInt64? { knowledge.commit.map { $0 - 1 } }
 
     // MARK: Carrying out
 

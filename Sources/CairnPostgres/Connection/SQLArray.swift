@@ -65,6 +65,15 @@ struct SQLArray: Sendable {
         count += 1
     }
 
+    /// Appends what a closure writes: one field.
+    mutating func append(
+        isNull: Bool, _ write: (inout FieldBuffer) throws(SQLFailure) -> Void
+    ) throws(SQLFailure) {
+        try write(&fields)
+        if isNull { hasNull = true }
+        count += 1
+    }
+
     /// Appends a parameter, which has to be of the array's type or NULL.
     mutating func append(_ parameter: SQLParameter) throws(SQLFailure) {
         let type = parameter.type

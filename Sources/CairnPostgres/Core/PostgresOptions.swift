@@ -22,6 +22,8 @@ public struct PostgresOptions: Sendable {
     package var notifies = true
     /// How often a save is tried again that others were in the way of.
     public var attempts = 20
+    /// About how many rows of a batch are in memory at a time.
+    var rowsOfPart = 1 << 14
 
     /// The defaults.
     public init() {}

@@ -28,33 +28,18 @@ struct ColumnArray {
     }
 
     /// Appends a value of the column's type.
-    ///
-    /// - Throws: `StoreError` with `.invalidRequest` if the database cannot keep the value.
-    mutating func append(_ value: Value) throws(StoreError) {
-        do throws(SQLFailure) {
-            switch value {
-            case .null: array.appendNull()
-            case .integer(let number): append(integer: number)
-            case .decimal(let number): try array.append(numeric: "\(number)")
-            case .double(let number): array.append(double: number)
-            case .float(let number): array.append(float: number)
-            case .string(let text): try array.append(text: text)
-            case .boolean(let truth): array.append(bool: truth)
-            case .date(let date): array.append(double: date.timeIntervalSinceReferenceDate)
-            case .binary(let data): try array.append(data: data)
-            case .uuid(let uuid): array.append(uuid: uuid)
-            case .uri(let url): try array.append(text: url.absoluteString)
-            case .objectID(let id): array.append(number: Int64(bitPattern: id.reference))
-            }
-        } catch {
-            throw StoreError(error)
+    mutating func append(_ value: Value) throws(SQLFailure) {
+        let type = type
+        try array.append(isNull: value.isNull) { (fields) throws(SQLFailure) in
+            try fields.append(value, as: type)
         }
     }
 
     /// Appends a value as a key has it.
     mutating func append(key bytes: ArraySlice<UInt8>) throws(SQLFailure) {
         switch type {
-        case .smallint, .integer, .bigint: append(integer: Int64(bitPattern: try Self.word(bytes)))
+        case .smallint, .integer, .bigint:
+            try append(.integer(Int64(bitPattern: try Self.word(bytes))))
         case .boolean: array.append(bool: try Self.word(bytes) != 0)
         case .text:
             guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.unreadable }
@@ -76,14 +61,6 @@ struct ColumnArray {
 
     private static var unreadable: SQLFailure {
         SQLFailure(.unreadable, "a part of a key is no value of its column")
-    }
-
-    private mutating func append(integer number: Int64) {
-        switch type {
-        case .smallint: array.append(number: Int16(truncatingIfNeeded: number))
-        case .integer: array.append(number: Int32(truncatingIfNeeded: number))
-        default: array.append(number: number)
-        }
     }
 }
 

@@ -3,59 +3,40 @@
 // Threads: one; a value.
 
 import CairnLog
-import CairnModel
 import CairnStore
 
 /// Rows on their way into a table.
 struct RowArrays {
-    private let columnNames: [String]
-    private let types: [ColumnType]
+    private let form: RowForm
     private var arrays: [ColumnArray]
 
-    init(_ table: TableLayout.Table, _ keys: KeyLayout) {
-        let keyColumns = keys.columns(of: table.root)
-        columnNames =
-            [TableLayout.Fixed.id, TableLayout.Fixed.entity, TableLayout.Fixed.version]
-            + table.columns.map(\.name) + keyColumns
-        types =
-            [.bigint, .smallint, .integer] + table.columns.map(\.type)
-            + keyColumns.map { _ in .bytea }
-        arrays = types.map { ColumnArray($0) }
+    init(_ form: RowForm) {
+        self.form = form
+        arrays = form.types.map { ColumnArray($0) }
     }
 
     /// Appends a row.
     ///
+    /// - Parameter isLoose: whether the row leads nowhere yet.
     /// - Throws: `StoreError` that names the property whose value the database cannot keep.
-    mutating func append(
-        _ row: PartialStore.PlacedRow, code: Int16, _ cells: [Value], _ keys: [Value],
-        in layout: TableLayout
-    ) throws(StoreError) {
-        let all =
-            [.integer(Int64(row.number)), .integer(Int64(code)), .integer(Int64(row.version))]
-            + cells + keys
-        for (column, value) in all.enumerated() {
-            do throws(StoreError) {
-                try arrays[column].append(value)
-            } catch {
-                var error = error
-                error.context.entity = layout.schema.entities[row.entity].name
-                error.context.key = columnNames[column]
-                throw error
-            }
+    mutating func append(_ row: PartialStore.PlacedRow, isLoose: Bool = false) throws(StoreError) {
+        let form = form
+        try form.write(row, isLoose: isLoose) { (column, value) throws(SQLFailure) in
+            try arrays[column].append(value)
         }
     }
 
     var parameters: [SQLParameter] { arrays.map(\.parameter) }
-    var names: String { columnNames.map(\.quoted).joined(separator: ", ") }
+    var names: String { form.list }
 
     /// What stands for the rows in a statement.
     var lists: String {
-        types.enumerated().map { ColumnArray.sql($0 + 1, $1) }.joined(separator: ", ")
+        form.types.enumerated().map { ColumnArray.sql($0 + 1, $1) }.joined(separator: ", ")
     }
 
     /// Sets all columns but the number to those of a source.
     func assignments(from source: String) -> String {
-        columnNames.dropFirst().map { "\($0.quoted) = \(source).\($0.quoted)" }
+        form.names.dropFirst().map { "\($0.quoted) = \(source).\($0.quoted)" }
             .joined(separator: ", ")
     }
 }

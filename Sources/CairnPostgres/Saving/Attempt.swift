@@ -80,6 +80,7 @@ struct Attempt {
         defer { blocks.giveBack(unused) }
         try load(needs, numbers, part, lastCommit, begins: lastCommit == nil)
         if plan.needsAll { try loadAll(part) }
+        try plan.parts?.carryOut(self, numbers, part)
         while true {
             switch try part.perform(plan.body) {
             case .lacking(let needs):
@@ -87,7 +88,8 @@ struct Attempt {
                     throw MoreNumbers(counts: counts.merging(needs.numbers) { $0 + $1 })
                 }
                 try load(needs, [:], part, nil, begins: false)
-            case .done(let result, let changes):
+            case .done(let result, var changes):
+                try plan.parts?.join(&changes)
                 if changes.isEmpty, metadata.isEmpty || !plan.isDone(result) {
                     try connection.run("ROLLBACK", bound: core.bound)
                     return SaveRun.Written(result: result, changes: changes, commit: nil)
@@ -100,7 +102,7 @@ struct Attempt {
                     tell(changes, number)
                     return number
                 }
-                unused = Self.unused(numbers, changes, catalog)
+                unused = plan.parts?.unused ?? Self.unused(numbers, changes, catalog)
                 return SaveRun.Written(result: result, changes: changes, commit: commit)
             }
         }
@@ -122,7 +124,7 @@ struct Attempt {
     }
 
     /// Takes numbers; with a transaction open, by another connection, so that nobody waits for its end.
-    private func takeNumbers(_ counts: [Int: Int], _ catalog: Catalog, isBegun: Bool) throws
+    func takeNumbers(_ counts: [Int: Int], _ catalog: Catalog, isBegun: Bool) throws
         -> [UInt32: [UInt32]]
     {
         let wanted = Dictionary(
@@ -134,10 +136,12 @@ struct Attempt {
         return try blocks.take(wanted, other, core)
     }
 
-    private func load(
+    /// Brings what is needed to an engine, and gives it.
+    @discardableResult
+    func load(
         _ needs: PartialKnowledge.Needs, _ numbers: [UInt32: [UInt32]], _ part: PartialStore,
         _ lastCommit: UInt64?, begins: Bool
-    ) throws {
+    ) throws -> PartialStore.Brought {
         let loader = try NeedsLoader(
             needs, core.layout, core.keys, core.identity, part.catalog)
         let begin = begins ? [Statement("BEGIN"), core.stateQuestion] : []
@@ -149,6 +153,7 @@ struct Attempt {
             brought.numbers[tree] = numbers
         }
         try part.bring(brought)
+        return brought
     }
 
     /// Loads everything, and locks it.
@@ -186,13 +191,14 @@ struct Attempt {
         try part.bring(brought)
     }
 
-    /// What writes all of it.
+    /// What writes all of it. What is copied is there already.
     private func statements(
         _ changes: PartialStore.Changes, _ metadata: [Statement], _ catalog: Catalog
-    ) throws(StoreError) -> [Statement] {
+    ) throws -> [Statement] {
         let history = HistoryWriter(
             layout: core.layout, author: origin.author, contextName: origin.contextName)
-        var statements = try ChangeWriter(changes, core.layout, core.keys).statements
+        var statements = try ChangeWriter(changes, core.layout, core.keys)
+            .begin(connection, core.bound)
         statements += RedirectWriter(layout: core.layout).statements(changes.redirects, catalog)
         statements += metadata
         // From here on to the end of the transaction commits stand in line.

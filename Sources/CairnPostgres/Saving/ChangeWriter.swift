@@ -18,7 +18,9 @@ import FoundationEssentials
 struct ChangeWriter {
     private let layout: TableLayout
     private let keys: KeyLayout
-    private(set) var statements: [Statement] = []
+    private var statements: [Statement] = []
+    /// What is copied, and behind how many of the statements.
+    private var copies: [(place: Int, copy: RowCopy)] = []
 
     init(_ changes: PartialStore.Changes, _ layout: TableLayout, _ keys: KeyLayout)
         throws(StoreError)
@@ -33,6 +35,19 @@ struct ChangeWriter {
         let gone = tables.map { Set($0.deleted.map(\.number)) }
         for table in tables { letGo(table, gone) }
         for table in tables { delete(table) }
+    }
+
+    /// Writes all up to the last copy, and gives the statements that are left.
+    ///
+    /// - Throws: `StoreError` or `SQLFailure`.
+    func begin(_ connection: PostgresConnection, _ bound: CallBound) throws -> [Statement] {
+        var done = 0
+        for (place, copy) in copies {
+            try connection.pipeline(Array(statements[done..<place]), bound: bound)
+            done = place
+            try copy.run(connection, bound)
+        }
+        return Array(statements[done...])
     }
 
     /// What changes in one table.
@@ -63,27 +78,6 @@ struct ChangeWriter {
                 }
             }
         }
-    }
-
-    // MARK: Values
-
-    /// By column of the table: the value of a row, nil where its entity has no such column.
-    private func cells(_ row: PartialStore.PlacedRow) -> [Value] {
-        let table = layout.tables[layout.table(of: row.entity)]
-        var cells = [Value](repeating: .null, count: table.columns.count)
-        for (value, column) in zip(row.values, layout.columns(of: row.entity)) {
-            cells[column] = value
-        }
-        for (place, column) in zip(row.places, layout.places(of: row.entity)) {
-            cells[column] = place.map { .integer($0) } ?? .null
-        }
-        return cells
-    }
-
-    /// The bytes of a key that has a column.
-    private func keyBytes(_ key: KeyLayout.Key, _ row: PartialStore.PlacedRow) -> Value {
-        guard layout.schema.entities[key.entity].family.contains(row.entity) else { return .null }
-        return key.bytes.bytes(row.values).map { .binary(Data($0)) } ?? .null
     }
 
     private func name(_ table: Int) -> String { layout.sql(layout.tables[table].name) }
@@ -128,19 +122,20 @@ struct ChangeWriter {
 
     private mutating func insert(_ changes: TableChanges) throws(StoreError) {
         if changes.inserted.isEmpty { return }
-        let table = layout.tables[changes.table]
-        let linked = Set(changes.linked.map(\.number))
-        var rows = RowArrays(table, keys)
-        for row in changes.inserted {
-            var cells = cells(row)
-            if linked.contains(row.number) {
-                for (index, column) in table.columns.enumerated() where column.target != nil {
-                    cells[index] = .null
-                }
+        let loose = Set(changes.linked.map(\.number))
+        let form = RowForm(layout, keys, table: changes.table)
+        if changes.inserted.count >= RowCopy.fewest {
+            var rest = changes.inserted[...]
+            while !rest.isEmpty {
+                let rows = rest.prefix(RowCopy.most)
+                copies.append((statements.count, RowCopy(form: form, rows: rows, loose: loose)))
+                rest = rest.dropFirst(rows.count)
             }
-            try rows.append(
-                row, code: layout.code(of: row.entity), cells,
-                keys.keysWithColumns(of: table.root).map { keyBytes($0.key, row) }, in: layout)
+            return
+        }
+        var rows = RowArrays(form)
+        for row in changes.inserted {
+            try rows.append(row, isLoose: loose.contains(row.number))
         }
         statements.append(
             Statement(
@@ -151,21 +146,20 @@ struct ChangeWriter {
     // MARK: 3 Values
 
     private mutating func update(_ changes: TableChanges) throws(StoreError) {
-        let rows = changes.updated.map(\.row) + changes.linked
-        if rows.isEmpty { return }
-        let table = layout.tables[changes.table]
-        var arrays = RowArrays(table, keys)
-        for row in rows {
-            try arrays.append(
-                row, code: layout.code(of: row.entity), cells(row),
-                keys.keysWithColumns(of: table.root).map { keyBytes($0.key, row) }, in: layout)
+        var rest = (changes.updated.map(\.row) + changes.linked)[...]
+        let form = RowForm(layout, keys, table: changes.table)
+        while !rest.isEmpty {
+            let rows = rest.prefix(RowCopy.most)
+            var arrays = RowArrays(form)
+            for row in rows { try arrays.append(row) }
+            statements.append(
+                Statement(
+                    """
+                    UPDATE \(name(changes.table)) AS r SET \(arrays.assignments(from: "v")) \
+                    FROM unnest(\(arrays.lists)) AS v(\(arrays.names)) WHERE r.\(id) = v.\(id)
+                    """, arrays.parameters))
+            rest = rest.dropFirst(rows.count)
         }
-        statements.append(
-            Statement(
-                """
-                UPDATE \(name(changes.table)) AS r SET \(arrays.assignments(from: "v")) \
-                FROM unnest(\(arrays.lists)) AS v(\(arrays.names)) WHERE r.\(id) = v.\(id)
-                """, arrays.parameters))
     }
 
     // MARK: 4 Pairs

@@ -34,6 +34,8 @@ struct SaveRun {
         var needs = PartialKnowledge.Needs()
         /// Whether it has to see everything there is.
         var needsAll = false
+        /// What is done first, part by part.
+        var parts: BulkInsert?
         /// Whether a result is one of a request that was carried out: else nothing is written.
         var isDone: (R) -> Bool = { _ in true }
         let body: (LogStore) throws(StoreError) -> R

@@ -7,22 +7,48 @@ import FoundationEssentials
 
 extension PostgresStore {
     /// Inserts and updates many rows as one unit.
+    ///
+    /// Of many rows a part is in memory at a time, unless something of them can only be decided together; see `BulkInsert`.
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         try checkWritable()
-        // The rows may have to be given several times.
-        var request = request
-        var rows = 0
-        let entity = schema.entity(named: request.entityName)
-        if let entity, !entity.isAbstract {
-            request = try request.recorded(for: entity)
-            if case .recorded(let recorded) = request.source { rows = recorded.count }
+        guard let entity = schema.entity(named: request.entityName), !entity.isAbstract else {
+            return try insert(request, nil, nil, inParts: false)
         }
-        let given = request
-        let written = try run(request.author, request.contextName).run {
-            catalog, _ throws(StoreError) in
-            var plan = SaveRun.Plan { store throws(StoreError) in try store.execute(given) }
-            if let entity { plan.needs.numbers[catalog.entities[entity.index].tree] = rows }
-            plan.needsAll = given.missing != .stay
+        // The rows may have to be given several times.
+        let rows = try request.recorded(for: entity)
+        let request = request.with(rows)
+        guard BulkInsert.canDivide(request, rows, entity, in: core) else {
+            return try insert(request, entity, rows, inParts: false)
+        }
+        do throws(StoreError) {
+            return try insert(request, entity, rows, inParts: true)
+        } catch {
+            guard error.cause is Undivided else { throw error }
+        }
+        return try insert(request, entity, rows, inParts: false)
+    }
+
+    /// - Parameters:
+    ///   - rows: all of the request's.
+    ///   - inParts: whether they are carried out part by part.
+    private func insert(
+        _ request: BatchInsertRequest, _ entity: SchemaEntity?, _ rows: RecordedRows?,
+        inParts: Bool
+    ) throws(StoreError) -> BatchInsertResult {
+        let missing = inParts ? try request.missingPlan(in: schema) : nil
+        let written = try run(request.author, request.contextName).run(fetching: missing?.scope) {
+            catalog, found throws(StoreError) in
+            var plan = SaveRun.Plan { store throws(StoreError) in try store.execute(request) }
+            if let entity, let rows {
+                plan.needs.numbers[catalog.entities[entity.index].tree] = rows.count
+                if inParts {
+                    let parts = BulkInsert(request, rows, entity, missing, scope: found)
+                    plan = SaveRun.Plan(needs: plan.needs, parts: parts) {
+                        store throws(StoreError) in try parts.finish(store)
+                    }
+                }
+            }
+            plan.needsAll = !inParts && request.missing != .stay
             return plan
         }
         var result = written.result

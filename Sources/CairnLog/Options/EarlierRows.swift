@@ -1,0 +1,31 @@
+// What the rows of a batch were about that came before those of a part of it, where a batch is carried out part by part.
+//
+// Invariants: what a part finds counts once its owner says so: a part may be carried out several times.
+// Threads: the holder of the turn, and its owner between two requests.
+
+/// What a part of a batch has to know of the parts before it.
+package final class EarlierRows {
+    /// The objects that rows were about.
+    private(set) var touched = NumberSet()
+    /// Whether a row has named an object.
+    package private(set) var namesAny = false
+    /// Who is missing, if that is known: then nobody looks for them.
+    package var missing: [UInt32]?
+    private var found: (touched: NumberSet, namesAny: Bool)?
+
+    package init() {}
+
+    /// Whether a row was about an object.
+    package func touches(_ number: UInt32) -> Bool { touched.contains(number) }
+
+    /// A part is at its end.
+    func note(_ touched: NumberSet, namesAny: Bool) { found = (touched, namesAny) }
+
+    /// The part that was at its end last counts.
+    package func accept() {
+        guard let found else { return }
+        touched = found.touched
+        namesAny = namesAny || found.namesAny
+        self.found = nil
+    }
+}

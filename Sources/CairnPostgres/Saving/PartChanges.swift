@@ -1,0 +1,135 @@
+// What the parts of a batch have changed, as one commit tells it: their rows are written and forgotten.
+//
+//   An object that a part has made is new, whatever the parts behind it did to it, and one that is gone is that.
+//   An object that several parts have changed, as rows lead to it, was changed by all that they say.
+//
+// Invariants: a part changes no row that a part before it has changed; whoever adds it looks after that.
+// Threads: owned by one call.
+
+import CairnLog
+import CairnStore
+
+/// Changes of several parts.
+struct PartChanges {
+    /// By entity.
+    private var told: [Int: EntityChanges] = [:]
+    private var rows: RowChanges? = RowChanges()
+    private var count = 0
+    private var history: [PersistentHistoryChanges.Group] = []
+
+    /// Adds those of a part.
+    mutating func add(_ changes: PartialStore.Changes) {
+        for other in changes.told.entities {
+            var mine = told[other.entity] ?? EntityChanges(entity: other.entity)
+            mine.inserted.formUnion(other.inserted)
+            mine.updated.formUnion(other.updated)
+            mine.deleted.formUnion(other.deleted)
+            count += other.inserted.count + other.updated.count + other.deleted.count
+            told[other.entity] = mine
+        }
+        if let other = changes.told.rows, count <= RowChanges.mostObjects {
+            rows?.formUnion(other)
+        } else if !changes.told.entities.isEmpty {
+            rows = nil
+        }
+        for group in changes.history {
+            // What was done to many objects is mostly the same in all parts.
+            let same = history.firstIndex {
+                group.type != .delete && $0.type == group.type && $0.entity == group.entity
+                    && $0.updatedProperties == group.updatedProperties
+            }
+            if let same {
+                history[same].numbers.formUnion(group.numbers)
+            } else {
+                history.append(group)
+            }
+        }
+    }
+
+    /// Makes changes say all of these, as those of one commit.
+    func join(_ changes: inout PartialStore.Changes) {
+        changes.told = StoreChanges(
+            entities: told.keys.sorted().compactMap { told[$0]?.joined }.filter { !$0.isEmpty },
+            rows: rows)
+        let entities = Set(history.map(\.entity)).sorted()
+        changes.history = entities.flatMap { entity in
+            Self.joined(history.filter { $0.entity == entity })
+        }
+    }
+
+    /// The groups of one entity, each object in one.
+    private static func joined(_ groups: [PersistentHistoryChanges.Group])
+        -> [PersistentHistoryChanges.Group]
+    {
+        let inserted = groups.filter { $0.type == .insert }
+        let deleted = groups.filter { $0.type == .delete }
+        let updated = groups.filter { $0.type == .update }
+        guard updated.count > 1 || !updated.isEmpty && inserted.count + deleted.count > 0 else {
+            return groups
+        }
+        var overlap = NumberOverlap()
+        for (index, group) in groups.enumerated() { overlap.add(group.numbers, index) }
+        var merged: [Set<String>: ObjectNumbers] = [:]
+        overlap.forEach { run, members in
+            var properties: Set<String> = []
+            for member in members {
+                guard groups[member].type == .update else { return }
+                properties.formUnion(groups[member].updatedProperties)
+            }
+            merged[properties, default: ObjectNumbers()].append(run)
+        }
+        let all = merged.map { properties, numbers in
+            var group = updated[0]
+            (group.updatedProperties, group.numbers) = (properties, numbers)
+            return group
+        }
+        // In the order of the first object of each, as every history has them.
+        return inserted
+            + all.sorted {
+                ($0.numbers.runs.first?.lowerBound ?? 0) < ($1.numbers.runs.first?.lowerBound ?? 0)
+            } + deleted
+    }
+}
+
+extension EntityChanges {
+    /// Each object in one of the lists.
+    fileprivate var joined: EntityChanges {
+        if updated.isEmpty || inserted.isEmpty && deleted.isEmpty { return self }
+        var joined = self
+        joined.updated = ObjectNumbers()
+        var overlap = NumberOverlap()
+        for (index, numbers) in [inserted, deleted, updated].enumerated() {
+            overlap.add(numbers, index)
+        }
+        overlap.forEach { run, members in
+            if members == [2] { joined.updated.append(run) }
+        }
+        return joined
+    }
+}
+
+/// Sets of numbers, and which numbers are in which of them.
+private struct NumberOverlap {
+    private var edges: [(number: UInt64, isEnd: Bool, set: Int)] = []
+
+    mutating func add(_ numbers: ObjectNumbers, _ set: Int) {
+        for run in numbers.runs {
+            edges.append((run.lowerBound, false, set))
+            edges.append((run.upperBound + 1, true, set))
+        }
+    }
+
+    /// Calls a closure with runs of numbers that are in the same sets, rising, and with these.
+    ///
+    /// - Complexity: O(n log n) of the runs.
+    func forEach(_ body: (ClosedRange<UInt64>, Set<Int>) -> Void) {
+        var members: Set<Int> = []
+        var start: UInt64 = 0
+        for edge in edges.sorted(by: { $0.number < $1.number }) {
+            if edge.number > start, !members.isEmpty { body(start...edge.number - 1, members) }
+            start = edge.number
+            // A run of a set ends before the next one of it begins.
+            if edge.isEnd { members.remove(edge.set) } else { members.insert(edge.set) }
+        }
+    }
+}
