@@ -62,8 +62,12 @@ extension PostgresStore {
         try checkWritable()
         let plan = try BatchUpdatePlan(request, in: schema, now: Date())
         // What is calculated may lead anywhere.
-        let isCalculated = request.propertiesToUpdate.values.contains {
-            if case .expression = $0 { true } else { false }
+        let leadsAway = request.propertiesToUpdate.values.contains {
+            if case .expression(let expression) = $0 {
+                !expression.isAboutOne(plan.entity)
+            } else {
+                false
+            }
         }
         var order: [ObjectID] = []
         let written = try run(request.author, request.contextName).run(fetching: plan.fetch) {
@@ -78,7 +82,7 @@ extension PostgresStore {
             let asked = found
             var plan = SaveRun.Plan { store throws(StoreError) in try store.execute(asked) }
             plan.needs = PartialKnowledge.Needs(rows: ids, catalog, identity)
-            plan.needsAll = isCalculated
+            plan.needsAll = leadsAway
             return plan
         }
         var result = written.result
