@@ -57,6 +57,15 @@ struct KeyLookup {
         /// Adds a key. One that nobody can have is left out.
         mutating func add(_ key: [Value], place: Int) throws(StoreError) {
             if key.contains(where: \.hasNoKey) { return }
+            do throws(SQLFailure) {
+                try append(key)
+            } catch {
+                throw StoreError(error)
+            }
+            places.append(number: Int64(place))
+        }
+
+        private mutating func append(_ key: [Value]) throws(SQLFailure) {
             switch lookup.key.form {
             case .columns:
                 for (index, value) in key.enumerated() { try values[index].append(value) }
@@ -68,7 +77,6 @@ struct KeyLookup {
                 guard let bytes = lookup.key.bytes.bytes(row) else { return }
                 try values[0].append(.binary(Data(bytes)))
             }
-            places.append(number: Int64(place))
         }
 
         var statement: Statement {

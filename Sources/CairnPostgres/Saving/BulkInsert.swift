@@ -114,8 +114,7 @@ final class BulkInsert {
     ) throws -> ObjectNumbers {
         let core = attempt.core
         let part = try PartialStore(
-            core.schema, identifier: core.identity.identifier,
-            tracksHistory: core.historyTracking != .off)
+            core.schema, identifier: core.identity.identifier, tracksHistory: true)
         defer { part.close() }
         part.earlier = earlier
         let catalog = part.catalog
