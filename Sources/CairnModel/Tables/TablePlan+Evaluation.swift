@@ -85,6 +85,14 @@ extension TablePlan {
         return answer.rows
     }
 
+    /// The paths on which the expressions about an object lead to other objects.
+    package var objectPaths: Set<String> {
+        let expressions =
+            isGrouped
+            ? keys + aggregates.compactMap(\.argument) : columns + sort.map(\.expression)
+        return expressions.reduce(into: []) { $0.formUnion($1.objectPaths) }
+    }
+
     static func evaluators(_ expressions: [ExpressionNode]) throws(PredicateFormatError)
         -> [ExpressionEvaluator]
     {

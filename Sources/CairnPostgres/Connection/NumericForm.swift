@@ -68,6 +68,27 @@ enum NumericForm {
         return true
     }
 
+    /// The coefficient and the power of ten of a binary form; nil if it is no number, or one whose digits 128 bits do not hold.
+    static func parts(_ raw: UnsafeRawBufferPointer) -> (
+        isNegative: Bool, exponent: Int, coefficient: UInt128
+    )? {
+        guard raw.count >= 8, raw.count % 2 == 0 else { return nil }
+        func word(_ index: Int) -> UInt16 {
+            UInt16(bigEndian: raw.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self))
+        }
+        let (count, sign) = (Int(word(0)), word(2))
+        guard raw.count == 8 + 2 * count, sign == positive || sign == negative else { return nil }
+        var coefficient: UInt128 = 0
+        for index in 0..<count {
+            let group = word(4 + index)
+            let (product, isTooLarge) = coefficient.multipliedReportingOverflow(by: 10_000)
+            let (sum, overflows) = product.addingReportingOverflow(UInt128(group))
+            guard group < 10_000, !isTooLarge, !overflows else { return nil }
+            coefficient = sum
+        }
+        return (sign == negative, 4 * (Int(Int16(bitPattern: word(1))) + 1 - count), coefficient)
+    }
+
     /// The text of a binary form, with as many decimal places as the server shows; nil if it is none.
     static func text(_ raw: UnsafeRawBufferPointer) -> String? {
         guard raw.count >= 8, raw.count % 2 == 0 else { return nil }

@@ -108,19 +108,22 @@ final class PostgresResult: @unchecked Sendable {
         return text
     }
 
-    /// The UTF-8 of a text. It lives as long as the result.
-    func text(_ row: Int, _ column: Int) throws(SQLFailure) -> UnsafeRawBufferPointer {
-        let cell = try cell(row, column)
-        guard cell.isUTF8 else { throw unreadable("a text is not UTF-8", column) }
-        return cell
-    }
-
     /// A decimal number as its text.
     func numeric(_ row: Int, _ column: Int) throws(SQLFailure) -> String {
         guard let text = NumericForm.text(try cell(row, column)) else {
             throw unreadable("a cell is not a decimal number", column)
         }
         return text
+    }
+
+    /// The bytes of a cell of whatever type; nil if it is NULL or not there. They live as long as the result.
+    func bytesIfAny(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
+        guard has(row, column), PQgetisnull(result, CInt(row), CInt(column)) == 0 else {
+            return nil
+        }
+        return UnsafeRawBufferPointer(
+            start: PQgetvalue(result, CInt(row), CInt(column)),
+            count: Int(PQgetlength(result, CInt(row), CInt(column))))
     }
 
     /// The bytes of a cell of whatever type. They live as long as the result.
@@ -187,7 +190,7 @@ final class PostgresResult: @unchecked Sendable {
 
 extension UnsafeRawBufferPointer {
     /// Whether the bytes are well-formed UTF-8. Eight at a time as long as they are ASCII, as most are.
-    fileprivate var isUTF8: Bool {
+    var isUTF8: Bool {
         var offset = 0
         while offset + 8 <= count {
             let word = loadUnaligned(fromByteOffset: offset, as: UInt64.self)

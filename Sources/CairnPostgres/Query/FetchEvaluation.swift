@@ -16,6 +16,8 @@ struct FetchEvaluation {
     private let evaluator: PredicateEvaluator?
     let paths: [SortPath]
     private let request: StoreFetch
+    /// Of so many objects is read together what the condition asks beside them.
+    private static let atOnce = 1024
 
     /// - Throws: `StoreError` with `.invalidRequest` naming what does not fit the entity.
     init(_ request: StoreFetch, in schema: Schema) throws(StoreError) {
@@ -48,11 +50,14 @@ struct FetchEvaluation {
         var found = candidates
         if let evaluator, !isFiltered {
             var matching: [Row] = []
-            for row in candidates {
+            let paths = evaluator.predicate.objectPaths
+            for start in stride(from: 0, to: candidates.count, by: Self.atOnce) {
                 try checkCancelled()
-                if evaluator.matches(objects.object(of: row)) { matching.append(row) }
+                let part = candidates[start..<min(start + Self.atOnce, candidates.count)]
+                objects.load(Array(part), along: paths)
+                matching += part.filter { evaluator.matches(objects.object(of: $0)) }
+                try objects.rethrow()
             }
-            try objects.rethrow()
             found = matching
         }
         if !paths.isEmpty { found = try sorted(found, objects) }

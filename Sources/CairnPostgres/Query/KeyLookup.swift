@@ -48,6 +48,8 @@ struct KeyLookup {
         private var values: [ColumnArray]
         /// How many keys there are.
         var count: Int { places.count }
+        /// How many bytes they are.
+        var byteCount: Int { values.reduce(0) { $0 + $1.array.fields.count } }
 
         fileprivate init(_ lookup: KeyLookup) {
             self.lookup = lookup
@@ -58,14 +60,14 @@ struct KeyLookup {
         mutating func add(_ key: [Value], place: Int) throws(StoreError) {
             if key.contains(where: \.hasNoKey) { return }
             do throws(SQLFailure) {
-                try append(key)
+                if try append(key) { places.append(number: Int64(place)) }
             } catch {
                 throw StoreError(error)
             }
-            places.append(number: Int64(place))
         }
 
-        private mutating func append(_ key: [Value]) throws(SQLFailure) {
+        /// Whether anybody can have the key.
+        private mutating func append(_ key: [Value]) throws(SQLFailure) -> Bool {
             switch lookup.key.form {
             case .columns:
                 for (index, value) in key.enumerated() { try values[index].append(value) }
@@ -74,9 +76,10 @@ struct KeyLookup {
                 for (column, value) in zip(lookup.key.constraint.columns, key) {
                     row[column] = value
                 }
-                guard let bytes = lookup.key.bytes.bytes(row) else { return }
+                guard let bytes = lookup.key.bytes.bytes(row) else { return false }
                 try values[0].append(.binary(Data(bytes)))
             }
+            return true
         }
 
         var statement: Statement {

@@ -13,8 +13,9 @@ import CairnModel
 import CairnStore
 
 extension PostgresSnapshot {
-    /// So many keys or owners go into one question.
-    private static let placesAtOnce = 4096
+    /// So many keys or owners go into one question, or as many as take so many bytes.
+    private static let placesAtOnce = 16_384
+    private static let bytesAtOnce = 4 << 20
 
     func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool)
         throws(StoreError)
@@ -67,7 +68,8 @@ extension PostgresSnapshot {
         var position = 0
         while !isEnd {
             var question = lookup.question()
-            while !isEnd, question.count < Self.placesAtOnce {
+            while !isEnd, question.count < Self.placesAtOnce, question.byteCount < Self.bytesAtOnce
+            {
                 isEnd = wanted.fillKeys(upTo: ColumnBatch.capacity, keys)
                 for row in 0..<wanted.rows {
                     try question.add(

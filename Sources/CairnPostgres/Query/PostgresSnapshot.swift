@@ -21,11 +21,13 @@ final class PostgresSnapshot: StoreSnapshot {
     // MARK: Rows
 
     func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
-        var numbers: [Int: Set<UInt32>] = [:]
-        for id in ids {
+        var numbers: [Int: [UInt32]] = [:]
+        let places = ids.map { id -> (table: Int, number: UInt32)? in
             guard let entity = identity.entity(of: id), let number = UInt32(exactly: id.reference)
-            else { continue }
-            numbers[core.layout.table(of: entity), default: []].insert(number)
+            else { return nil }
+            let table = core.layout.table(of: entity)
+            numbers[table, default: []].append(number)
+            return (table, number)
         }
         let tables = numbers.keys.sorted()
         let results = try reading.ask(
@@ -37,19 +39,22 @@ final class PostgresSnapshot: StoreSnapshot {
                     WHERE r.\(TableLayout.Fixed.id.quoted) = ANY($1::bigint[])
                     """, [SQLParameter.numbers(numbers[table] ?? [])])
             })
-        var found: [ObjectID: Row] = [:]
+        var found: [Int: [UInt32: Row]] = [:]
         for (table, result) in zip(tables, results) {
             var reader = RowReader(core.selection(table))
+            var rows: [UInt32: Row] = [:]
+            rows.reserveCapacity(result.rowCount)
             do throws(SQLFailure) {
                 for row in 0..<result.rowCount {
                     let row = try reader.row(result, row)
-                    found[row.id] = row
+                    rows[UInt32(truncatingIfNeeded: row.id.reference)] = row
                 }
             } catch {
                 throw StoreError(error)
             }
+            found[table] = rows
         }
-        return ids.map { found[$0] }
+        return places.map { place in place.flatMap { found[$0.table]?[$0.number] } }
     }
 
     // MARK: Relationships

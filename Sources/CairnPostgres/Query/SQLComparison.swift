@@ -58,7 +58,7 @@ struct SQLComparison {
         case (.value(let value), .constant(let constant)),
             (.constant(let constant), .value(let value)):
             if constant.isNull { return value.isNull }
-            guard isPlain(value.kind) else { return .everything }
+            guard isPlain(value.kind) else { return folded(value, .equal, [constant]) }
             switch value.kind.equal(to: constant, layout, identity) {
             case .value(let parameter, let type):
                 return .exact(
@@ -113,7 +113,8 @@ struct SQLComparison {
     // MARK: Lists and members
 
     private func isOne(_ member: SQLOperand, of values: [Value]) -> SQLCondition {
-        guard let value = member.value, isPlain(value.kind) else { return .everything }
+        guard let value = member.value else { return .everything }
+        guard isPlain(value.kind) else { return folded(value, .equal, values) }
         var array = SQLArray(of: value.kind.type.parameter)
         var beginnings = SQLArray(of: .text)
         // Nil is in no list.
@@ -202,7 +203,12 @@ struct SQLComparison {
         _ whole: SQLOperand, _ relation: PredicateNode.Comparison.Operator, _ part: SQLOperand
     ) -> SQLCondition {
         if whole.isNull || part.isNull { return .never }
-        guard isPlain else { return .everything }
+        guard isPlain else {
+            if case (.value(let value), .constant(let constant)) = (whole, part) {
+                return folded(value, relation, [constant])
+            }
+            return .everything
+        }
         switch (whole, part) {
         case (.value(let value), .constant(.string(let text))) where value.kind == .text:
             return self.text(value, relation, text)
@@ -214,6 +220,31 @@ struct SQLComparison {
             return self.text(one.text, relation, other.text)
         default: return .everything
         }
+    }
+
+    /// Texts that are folded before they are compared with any of some others. What folding makes of ASCII the server knows; other
+    /// texts are looked at here.
+    private func folded(
+        _ value: SQLValue, _ relation: PredicateNode.Comparison.Operator, _ others: [Value]
+    ) -> SQLCondition {
+        guard value.kind == .text else { return .everything }
+        let comparison = ValueComparison(operator: relation, options: options)
+        let isLower = options.contains(.caseInsensitive) && !options.contains(.normalized)
+        let own = SQLValue(
+            text: isLower ? "lower(\(value.text))" : value.text, kind: .text,
+            isNullable: value.isNullable)
+        var parts: [SQLCondition] = []
+        for case .string(let text) in others {
+            let folded = comparison.folded(text)
+            // No text of ASCII is like one that is none.
+            guard folded.utf8.allSatisfy({ $0 > 0 && $0 < 0x80 }) else { continue }
+            parts.append(
+                relation == .equal
+                    ? .exact("\(own.text) = \(.text(folded), as: "text")")
+                    : self.text(own, relation, folded))
+        }
+        return .or(
+            parts + [.superset("octet_length(\(value.text)) <> length(\(value.text))")])
     }
 
     private func text(

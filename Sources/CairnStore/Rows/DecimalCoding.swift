@@ -28,6 +28,24 @@ package enum DecimalCoding {
     package static func encode(_ value: Decimal, into buffer: UnsafeMutableRawBufferPointer) -> Int
     {
         let (negative, exponent, coefficient) = parts(value)
+        return write(negative, exponent, coefficient, into: buffer)
+    }
+
+    /// Writes the bytes of the number that a coefficient and a power of ten make; returns their number, or nil if no decimal
+    /// number has such an exponent.
+    package static func encode(
+        negative: Bool, exponent: Int, coefficient: UInt128,
+        into buffer: UnsafeMutableRawBufferPointer
+    ) -> Int? {
+        let (exponent, coefficient) = normalized(exponent, coefficient)
+        guard coefficient == 0 || Int8(exactly: exponent) != nil else { return nil }
+        return write(negative, exponent, coefficient, into: buffer)
+    }
+
+    private static func write(
+        _ negative: Bool, _ exponent: Int, _ coefficient: UInt128,
+        into buffer: UnsafeMutableRawBufferPointer
+    ) -> Int {
         if coefficient == 0 {
             buffer[0] = 0
             return 1
@@ -79,8 +97,15 @@ package enum DecimalCoding {
     /// Sign, exponent and coefficient in their one form; all zero for zero and NaN.
     static func parts(_ value: Decimal) -> (negative: Bool, exponent: Int, coefficient: UInt128) {
         guard !value.isNaN, !value.isZero else { return (false, 0, 0) }
-        var coefficient = hasKnownLayout ? Layout(value).coefficient : coefficientFromText(value)
-        var exponent = value.exponent
+        let whole = hasKnownLayout ? Layout(value).coefficient : coefficientFromText(value)
+        let (exponent, coefficient) = normalized(value.exponent, whole)
+        return (value.isSignMinus, exponent, coefficient)
+    }
+
+    /// The same number without zeros at the end of its coefficient, as far as the exponent can be raised.
+    private static func normalized(_ exponent: Int, _ coefficient: UInt128) -> (Int, UInt128) {
+        if coefficient == 0 { return (0, 0) }
+        var (exponent, coefficient) = (exponent, coefficient)
         if UInt64(truncatingIfNeeded: coefficient >> 64) == 0 {
             // Nearly all numbers: division of one word is an order of magnitude faster.
             var word = UInt64(truncatingIfNeeded: coefficient)
@@ -95,7 +120,7 @@ package enum DecimalCoding {
                 exponent += 1
             }
         }
-        return (value.isSignMinus, exponent, coefficient)
+        return (exponent, coefficient)
     }
 
     private static func number(negative: Bool, exponent: Int, coefficient: UInt128) -> Decimal? {

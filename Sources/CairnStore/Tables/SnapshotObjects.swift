@@ -5,7 +5,8 @@
 //   try objects.rethrow()
 //
 // Evaluating does not throw: what could not be read is nil, the first error is kept here, and `rethrow` is called at the end.
-// Each row is read once. Members are read one object at a time: a store that has something faster answers by itself.
+// Each row is read once, and so are the members of each object: those that `load` is told of for many objects together, others
+// one object at a time.
 //
 // Threads: owned by one reading in one thread.
 
@@ -18,6 +19,13 @@ package final class SnapshotObjects {
     private let schema: Schema
     fileprivate let identity: StoreIdentity
     private var known: [ObjectID: SnapshotObject] = [:]
+    /// Members that were read ahead.
+    private var lists: [MemberList: [ObjectID]] = [:]
+
+    private struct MemberList: Hashable {
+        let owner: ObjectID
+        let relationship: Int
+    }
     private var failure: StoreError?
 
     /// The objects of a snapshot; nothing is read yet.
@@ -51,6 +59,60 @@ package final class SnapshotObjects {
                 reached = objects(targets, of: step.destination)
             }
         }
+    }
+
+    /// Takes rows, and reads what the paths of an expression lead to from them: one reading for the members of each step, and one
+    /// for their rows.
+    package func load(_ rows: [Row], along paths: Set<String>) {
+        let rows = rows.map { object(of: $0) }
+        for path in paths.sorted() {
+            var reached = rows.compactMap { $0 as? SnapshotObject }
+            for key in path.split(separator: ".") {
+                if reached.isEmpty || failure != nil { break }
+                reached = follow(String(key), from: reached)
+            }
+        }
+    }
+
+    /// The objects that a relationship leads to; nothing if it is none.
+    private func follow(_ name: String, from owners: [SnapshotObject]) -> [SnapshotObject] {
+        var targets: [(ids: [ObjectID], entity: Int)] = []
+        // Relationships of one name have the same index in all descendants, but owners are asked by entity.
+        for (entity, owners) in Dictionary(grouping: owners, by: \.evaluatedEntity.index) {
+            let description = schema.entities[entity]
+            guard let index = description.relationshipIndex(named: name) else { continue }
+            let relationship = description.relationships[index]
+            if case .column(let column) = relationship.storage {
+                let ids = owners.compactMap { owner -> ObjectID? in
+                    if case .objectID(let id) = owner.evaluatedColumn(column) { id } else { nil }
+                }
+                targets.append((ids, relationship.destination))
+            } else if relationship.storage != .transient {
+                targets.append((readMembers(index, of: owners), relationship.destination))
+            }
+        }
+        var seen: Set<ObjectID> = []
+        return targets.flatMap { ids, entity in
+            objects(ids.filter { seen.insert($0).inserted }, of: entity)
+        }
+    }
+
+    /// The members of objects of one entity.
+    private func readMembers(_ relationship: Int, of owners: [SnapshotObject]) -> [ObjectID] {
+        func list(_ owner: SnapshotObject) -> MemberList {
+            MemberList(owner: owner.evaluatedID, relationship: relationship)
+        }
+        let stored = owners.filter(\.isStored)
+        let unknown = stored.filter { lists[list($0)] == nil }
+        if let first = unknown.first {
+            let found = reading(or: []) { () throws(StoreError) in
+                try snapshot.members(
+                    ofRelationship: relationship, entity: first.evaluatedEntity.index,
+                    owners: unknown.map(\.evaluatedID))
+            }
+            for (owner, ids) in zip(unknown, found) { lists[list(owner)] = ids }
+        }
+        return stored.flatMap { lists[list($0)] ?? [] }
     }
 
     /// What rows are sorted by, in the order of the rows; nothing where there is none.
@@ -101,12 +163,9 @@ package final class SnapshotObjects {
     }
 
     fileprivate func members(_ relationship: Int, of object: SnapshotObject) -> [SnapshotObject] {
-        let entity = object.evaluatedEntity
-        let ids = reading(or: []) { () throws(StoreError) in
-            try snapshot.members(
-                ofRelationship: relationship, entity: entity.index, owners: [object.evaluatedID])
-        }
-        return objects(ids.first ?? [], of: entity.relationships[relationship].destination)
+        let ids = readMembers(relationship, of: [object])
+        return objects(
+            ids, of: object.evaluatedEntity.relationships[relationship].destination)
     }
 }
 
@@ -118,6 +177,8 @@ private final class SnapshotObject: EvaluatedObject {
     let evaluatedEntity: SchemaEntity
     /// Its values; nil if there is no row.
     private let cells: RowCells?
+    /// Whether there is a row.
+    var isStored: Bool { cells != nil }
 
     init(_ objects: SnapshotObjects, id: ObjectID, cells: RowCells?, entity: SchemaEntity) {
         self.objects = objects

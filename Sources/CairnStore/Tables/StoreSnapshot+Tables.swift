@@ -22,6 +22,7 @@ extension StoreSnapshot {
         fetch.includesRows = true
         let found = try self.fetch(fetch)
         let objects = SnapshotObjects(self)
+        objects.load(found.rows, along: plan.objectPaths)
         let rows: [[Value]]
         do throws(PredicateFormatError) {
             rows = try plan.rows(

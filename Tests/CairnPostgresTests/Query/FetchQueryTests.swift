@@ -57,7 +57,7 @@ struct FetchQueryTests {
 
     @Test("A condition that is known in part leaves out what cannot match")
     func superset() throws {
-        let query = try query("rank > 3 AND name ==[c] 'a'") {
+        let query = try query("rank > 3 AND name <[c] 'a'") {
             $0.sort = [SortKey("rank")]
             $0.limit = 5
         }
