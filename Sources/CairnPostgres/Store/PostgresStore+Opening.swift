@@ -23,7 +23,8 @@ extension PostgresStore {
                 limit: options.connections, patience: .seconds(options.timeout)))
         do throws(StoreError) {
             let opening = StoreOpening(pool: pool, space: string.schema, options: options)
-            return PostgresStore(try opening.open(schema))
+            let opened = try opening.open(schema)
+            return PostgresStore(opened.core, wasMade: opened.wasMade)
         } catch {
             pool.close()
             throw error

@@ -16,8 +16,12 @@ public final class PostgresStore: PersistentStore {
     private let isClosed = Atomic(false)
     let waitingMetadata = Mutex<WaitingMetadata?>(nil)
 
-    init(_ core: StoreCore) {
+    /// Whether opening it made it.
+    package let wasMade: Bool
+
+    init(_ core: StoreCore, wasMade: Bool = false) {
         self.core = core
+        self.wasMade = wasMade
         changes = CommitNews(core)
     }
 

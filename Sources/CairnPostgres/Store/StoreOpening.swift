@@ -21,10 +21,18 @@ struct StoreOpening {
     private static let attempts = 10
 
     /// - Parameter schema: nil: the store's own.
-    func open(_ schema: Schema?) throws(StoreError) -> StoreCore {
+    /// - Returns: also whether it was made just now.
+    func open(_ schema: Schema?) throws(StoreError) -> (core: StoreCore, wasMade: Bool) {
         let connection = try StoreCore.sql { () throws(SQLFailure) in try pool.borrow(bound) }
         defer { pool.giveBack(connection) }
         return try open(connection, schema)
+    }
+
+    /// Whether there is a store.
+    func isStore() throws(StoreError) -> Bool {
+        let connection = try StoreCore.sql { () throws(SQLFailure) in try pool.borrow(bound) }
+        defer { pool.giveBack(connection) }
+        return try find(connection) != nil
     }
 
     private var bound: CallBound { .within(.seconds(options.timeout)) }
@@ -41,14 +49,15 @@ struct StoreOpening {
     }
 
     private func open(_ connection: PostgresConnection, _ schema: Schema?) throws(StoreError)
-        -> StoreCore
+        -> (core: StoreCore, wasMade: Bool)
     {
+        var wasMade = false
         for attempt in 1...Self.attempts {
             do throws(StoreError) {
                 if let found = try find(connection) {
                     let core = try core(found, schema)
                     try settleHistory(connection, core)
-                    return core
+                    return (core, wasMade)
                 }
                 guard options.createsIfMissing, !options.isReadOnly else {
                     throw StoreError(
@@ -56,7 +65,7 @@ struct StoreOpening {
                         "there is no store here: the schema \(space) of the database has none")
                 }
                 guard let schema else { throw StoreError(.openFailed, "a new store needs a model") }
-                try make(connection, schema)
+                wasMade = try make(connection, schema)
             } catch {
                 guard error.code == .storeInUse, attempt < Self.attempts else { throw error }
             }
@@ -153,7 +162,11 @@ struct StoreOpening {
 
     // MARK: Making
 
-    private func make(_ connection: PostgresConnection, _ schema: Schema) throws(StoreError) {
+    /// Makes a store, unless somebody else does.
+    ///
+    /// - Returns: whether this one did.
+    private func make(_ connection: PostgresConnection, _ schema: Schema) throws(StoreError) -> Bool
+    {
         let layout = TableLayout(schema, in: space)
         let creation = TableCreation(layout: layout, keys: KeyLayout(schema))
         let part = try PartialStore(schema, identifier: UUID())
@@ -172,9 +185,11 @@ struct StoreOpening {
             // Somebody else is making it, or was stopped behind its tables.
             guard error.isNameTaken else { throw StoreError(error) }
         }
-        try StoreCore.sql { () throws(SQLFailure) in
-            try connection.pipeline(
-                first(layout, catalog, model), bound: bound)
+        return try StoreCore.sql { () throws(SQLFailure) in
+            let statements = first(layout, catalog, model)
+            let results = try connection.pipeline(statements, bound: bound)
+            // The last one before the end.
+            return results[statements.count - 2].affectedRows == 1
         }
     }
 
