@@ -53,7 +53,8 @@ let package = Package(
         .library(name: "CairnInstruments", targets: ["CairnInstruments"]),
         // Stores in a PostgreSQL database: a product of its own, as it needs libpq.
         .library(name: "CairnPostgres", targets: ["CairnPostgres"]),
-        .executable(name: "cairn", targets: ["CairnTool"]),
+        // The first command of README builds this one: it knows stores in folders, and no libpq.
+        .executable(name: "cairn", targets: ["CairnMain"]),
     ],
     dependencies: [
         .package(
@@ -105,13 +106,15 @@ let package = Package(
                 "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem", "CSQLite", "CZlib",
                 system,
             ], exclude: layers),
-        .executableTarget(
-            name: "CairnTool",
-            dependencies: [
+        // The command line tool: all its commands, and what it is told of the kinds of stores. Two programs are made of it.
+        module(
+            "CairnTool",
+            [
                 "CairnCoreData", "CairnInspection", "CairnObjects", "CairnMigration", "CairnMoving",
-                "CairnLog", "CairnStore", "CairnModel", arguments,
-            ],
-            exclude: layers, swiftSettings: settings),
+                "CairnLog", "CairnStore", "CairnModel", arguments, system,
+            ], exclude: layers),
+        .executableTarget(
+            name: "CairnMain", dependencies: ["CairnTool"], swiftSettings: settings),
         // The expansions are a library, so that tests can call them; the plug-in only names them. A test
         // that depends on a plug-in would have everything built a second time.
         module("CairnMacros", syntax),
@@ -198,7 +201,7 @@ let package = Package(
         tests(
             "CairnToolTests",
             [
-                "CairnTool", "CairnCoreData", "CairnInspection", "CairnObjects", "CairnMigration",
+                "CairnTool", "CairnMain", "CairnCoreData", "CairnInspection", "CairnObjects", "CairnMigration",
                 "CairnMoving", "CairnLog", "CairnStore", "CairnModel", "CairnMacros", "CSQLite",
                 "CZlib",
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),

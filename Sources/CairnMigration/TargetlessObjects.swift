@@ -8,7 +8,6 @@
 //
 // Threads: values.
 
-package import CairnLog
 package import CairnModel
 package import CairnStore
 
@@ -39,7 +38,7 @@ package struct TargetlessObjects: Sendable, Hashable {
     }
 }
 
-extension LogStore {
+extension PersistentStore {
     /// What would stop the store on its way to another model, though that can be inferred, for lack of targets.
     ///
     /// - Parameters:

@@ -7,28 +7,62 @@ import ArgumentParser
 import CairnInspection
 import SystemPackage
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// The tool, apart from the process it runs in.
-enum Tool {
+package enum Tool {
+    /// Runs the command line of this process, and ends it with the exit code.
+    ///
+    /// - Parameter kinds: the stores that it knows.
+    package static func main(_ kinds: StoreKinds) -> Never {
+        // A process may be started without some of these: a store's file must not get their numbers, or what is
+        // printed would be written into the store.
+        for descriptor: CInt in 0...2 where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
+            _ = open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY)
+        }
+        exit(run(Array(CommandLine.arguments.dropFirst()), kinds, console: .standard))
+    }
+
     /// Runs a command line, without the tool's name.
-    static func run(_ arguments: [String], console: Console) -> Int32 {
-        Console.$current.withValue(console) {
-            defer { console.flush() }
-            do {
-                var command = try CairnCommand.parseAsRoot(arguments)
-                var code: Int32 = 0
+    static func run(_ arguments: [String], _ kinds: StoreKinds = StoreKinds(), console: Console)
+        -> Int32
+    {
+        StoreKinds.$current.withValue(kinds) {
+            Console.$current.withValue(console) { run(arguments, console) }
+        }
+    }
+
+    private static func run(_ arguments: [String], _ console: Console) -> Int32 {
+        defer { console.flush() }
+        do {
+            var command = try CairnCommand.parseAsRoot(arguments)
+            if let command = command as? any StoreCommand {
                 do {
-                    try command.run()
-                } catch is StoresDiffer {
-                    code = 1
-                } catch is StoreCannotFollow {
-                    code = 1
+                    try StoreKinds.current.prepare(command.places, arguments: arguments)
+                } catch let failure as Failure where command is DiffCommand {
+                    // 1 says that the stores differ.
+                    throw failure.with(.usage)
                 }
-                console.flush()
-                try checkOutput(of: command, console)
-                return code
-            } catch {
-                return report(error, asJSON: arguments.contains("--json"), to: console)
             }
+            var code: Int32 = 0
+            do {
+                try command.run()
+            } catch is StoresDiffer {
+                code = 1
+            } catch is StoreCannotFollow {
+                code = 1
+            }
+            console.flush()
+            try checkOutput(of: command, console)
+            return code
+        } catch {
+            return report(error, of: arguments, to: console)
         }
     }
 
@@ -46,9 +80,12 @@ enum Tool {
         console.printError("cairn: note: \(message)")
     }
 
-    private static func report(_ error: any Error, asJSON: Bool, to console: Console) -> Int32 {
+    private static func report(_ error: any Error, of arguments: [String], to console: Console)
+        -> Int32
+    {
         console.endProgress()
-        let failure: Failure
+        let asJSON = arguments.contains("--json")
+        var failure: Failure
         if let known = Failure(error) {
             failure = known
         } else {
@@ -63,6 +100,8 @@ enum Tool {
                 asJSON ? CairnCommand.message(for: error) : message,
                 code: code == .validationFailure ? .usage : .failed, isWhole: true)
         }
+        // What is wrong with a command line is told with parts of it.
+        failure = failure.changing { StoreKinds.current.hidingSecrets(of: arguments, in: $0) }
         if asJSON {
             console.printError(failure.json.line)
         } else {

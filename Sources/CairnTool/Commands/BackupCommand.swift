@@ -21,7 +21,7 @@ struct BackupCommand: ParsableCommand {
             has begun this is refused.
             """)
 
-    @OptionGroup var place: StoreArgument
+    @OptionGroup var place: FolderArgument
     @Argument(help: "The folder for the copy: new, or with an earlier backup of the store.")
     var destination: String
     @Flag(help: "Copy the store as it was before its last migration.")
@@ -30,20 +30,22 @@ struct BackupCommand: ParsableCommand {
 
     func run() throws {
         let console = Console.current
-        let result = try StoreSession.reading(place.store) { session in
+        let folder = try place.folder(for: .backup)
+        try DatabaseURL.refuse(destination, for: "a backup")
+        let result = try StoreSession.log(folder, .reading) { store in
             defer { console.endProgress() }
             let tell = { (copied: UInt64, total: UInt64) in
                 console.progress(
                     "copying: \(PlainText.bytes(copied)) of \(PlainText.bytes(total))")
             }
             return beforeMigration
-                ? try session.store.backupBeforeMigration(to: destination, progress: tell)
-                : try session.store.backup(to: destination, progress: tell)
+                ? try store.backupBeforeMigration(to: destination, progress: tell)
+                : try store.backup(to: destination, progress: tell)
         }
         if output.json {
             console.print(
                 JSONValue.object([
-                    "store": .string(place.store), "backup": .string(destination),
+                    "store": .string(folder), "backup": .string(destination),
                     "commit": .count(result.commit), "incremental": .boolean(result.isIncremental),
                     "bytes": .count(result.bytes), "copiedBytes": .count(result.copiedBytes),
                 ]).line)
@@ -53,6 +55,6 @@ struct BackupCommand: ParsableCommand {
             result.isIncremental
             ? "\(PlainText.bytes(result.copiedBytes)) copied to what was there"
             : "\(PlainText.bytes(result.copiedBytes)) copied"
-        console.print("\(destination): commit \(result.commit) of \(place.store), \(what)")
+        console.print("\(destination): commit \(result.commit) of \(folder), \(what)")
     }
 }

@@ -8,7 +8,10 @@ struct CairnCommand: ParsableCommand {
         commandName: "cairn",
         abstract: "Imports lists as objects without duplicates, queries and maintains stores.",
         discussion: """
-            A store is a folder. Reading commands never wait for one that writes.
+            A store is a folder, or lies in a PostgreSQL database: then its place is \
+            postgresql://USER@HOST/DATABASE, with ?cairn_schema=NAME if its schema is not called cairn. \
+            Those are opened by cairn-postgres, which cairn runs if it is beside it or in PATH. \
+            Reading commands never wait for one that writes.
 
             Exit codes: 0 fine, 1 the job failed and changed nothing, 2 the command line makes no \
             sense, 3 the store is damaged, 4 it was salvaged, or imported from Core Data, and \

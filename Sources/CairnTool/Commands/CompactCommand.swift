@@ -14,24 +14,23 @@ struct CompactCommand: ParsableCommand {
             by themselves from time to time.
             """)
 
-    @OptionGroup var place: StoreArgument
+    @OptionGroup var place: FolderArgument
     @OptionGroup var turn: WaitOptions
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let console = Console.current
-        let result = try StoreSession.writing(
-            place.store, wait: turn.wait, allowsSharedDisk: turn.sharedDisk
-        ) { session in
+        let folder = try place.folder(for: .compaction)
+        let result = try StoreSession.log(folder, turn.access) { store in
             defer { console.endProgress() }
-            return try session.store.compact { written in
+            return try store.compact { written in
                 console.progress("compacting: \(PlainText.bytes(written)) written")
             }
         }
         if output.json {
             console.print(
                 JSONValue.object([
-                    "store": .string(place.store), "bytesBefore": .count(result.bytesBefore),
+                    "store": .string(folder), "bytesBefore": .count(result.bytesBefore),
                     "bytesAfter": .count(result.bytesAfter),
                     "bytesWritten": .count(result.bytesWritten),
                     "retiredSegments": .count(result.retiredSegments),
@@ -40,11 +39,11 @@ struct CompactCommand: ParsableCommand {
         }
         guard result.retiredSegments > 0 else {
             return console.print(
-                "\(place.store): nothing to give back, \(PlainText.bytes(result.bytesAfter)) in use"
+                "\(folder): nothing to give back, \(PlainText.bytes(result.bytesAfter)) in use"
             )
         }
         console.print(
-            "\(place.store): \(PlainText.bytes(result.bytesBefore)) before,"
+            "\(folder): \(PlainText.bytes(result.bytesBefore)) before,"
                 + " \(PlainText.bytes(result.bytesAfter)) now;"
                 + " \(PlainText.bytes(result.bytesWritten)) were written once more")
     }

@@ -13,7 +13,6 @@
 // Threads: one.
 
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnStore
 

@@ -2,11 +2,10 @@
 
 import ArgumentParser
 import CairnInspection
-import CairnLog
 import CairnStore
 
 /// Prints a number alone.
-struct CountCommand: ParsableCommand {
+struct CountCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "count", abstract: "Print how many objects match a condition.")
 

@@ -2,11 +2,10 @@
 
 import ArgumentParser
 import CairnInspection
-import CairnLog
 import CairnStore
 
 /// Deletes objects and says how many.
-struct DeleteCommand: ParsableCommand {
+struct DeleteCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete the objects that match a condition.",
         discussion: """
@@ -34,9 +33,7 @@ struct DeleteCommand: ParsableCommand {
     }
 
     func run() throws {
-        let result = try StoreSession.writing(
-            place.store, wait: turn.wait, allowsSharedDisk: turn.sharedDisk
-        ) { session in
+        let result = try StoreSession.writing(place.store, turn) { session in
             let fetch = try session.fetch(try session.entity(entity), which)
             var request = BatchDeleteRequest(.fetch(fetch))
             request.author = "cairn delete"

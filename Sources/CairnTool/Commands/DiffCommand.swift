@@ -2,14 +2,13 @@
 
 import ArgumentParser
 import CairnInspection
-import CairnLog
 import CairnModel
 
 /// Thrown by a comparison that found differences: no failure, but not the exit code of equal stores either.
 struct StoresDiffer: Error {}
 
 /// Prints how two stores differ.
-struct DiffCommand: ParsableCommand {
+struct DiffCommand: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Print how two stores differ: schema, counts, rows.",
         discussion: """
@@ -21,10 +20,12 @@ struct DiffCommand: ParsableCommand {
             damaged.
             """)
 
-    @Argument(help: "The first store's folder.", completion: .directory)
+    @Argument(
+        help: "The first store: its folder, or postgresql://HOST/DATABASE for one in PostgreSQL.",
+        completion: .directory)
     var a: String
 
-    @Argument(help: "The second store's folder.", completion: .directory)
+    @Argument(help: "The second store, named in the same way.", completion: .directory)
     var b: String
 
     @Option(help: "Only the objects of this entity and those that inherit from it.")
@@ -36,6 +37,8 @@ struct DiffCommand: ParsableCommand {
     var limit = 20
 
     @OptionGroup var output: OutputOptions
+
+    var places: [String] { [a, b] }
 
     func validate() throws {
         if limit < 0 { throw ValidationError("--limit must be 0 or more.") }

@@ -2,13 +2,12 @@
 
 import ArgumentParser
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnObjects
 import CairnStore
 
 /// Prints who has the same key, or lets one of each group stay.
-struct DuplicatesCommand: ParsableCommand {
+struct DuplicatesCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "duplicates",
         abstract: "Print objects that have the same key, or make one of them.",
@@ -101,8 +100,7 @@ struct DuplicatesCommand: ParsableCommand {
         }
         let result =
             delete
-            ? try StoreSession.writing(
-                place.store, wait: turn.wait, allowsSharedDisk: turn.sharedDisk, action)
+            ? try StoreSession.writing(place.store, turn, action)
             : try StoreSession.reading(place.store, action)
         if output.json { printJSON(result, keys) } else { printTable(result, keys) }
     }

@@ -1,15 +1,15 @@
 // cairn export: the content of a store as text that two readers agree on.
 
 import ArgumentParser
-import CairnLog
 
 /// Prints the canonical JSON lines of a store.
-struct ExportCommand: ParsableCommand {
+struct ExportCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Print a store's content as canonical JSON lines.",
         discussion: """
             The lines are defined in Format/80-canonical-export.md: two stores with the same \
-            content print the same bytes.
+            content print the same bytes. The pairs of a relationship that is to many at both ends have \
+            no numbers in PostgreSQL, nor have their lines.
             """)
 
     @OptionGroup var place: StoreArgument
@@ -22,7 +22,7 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         let console = Console.current
         try StoreSession.reading(place.store) { session in
-            try session.store.export(of: try session.snapshot(moment)) { console.print(bytes: $0) }
+            try session.export(try session.snapshot(moment)) { console.print(bytes: $0) }
         }
     }
 }

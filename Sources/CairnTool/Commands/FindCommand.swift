@@ -2,12 +2,11 @@
 
 import ArgumentParser
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnStore
 
 /// Prints where an id, a key or a text is.
-struct FindCommand: ParsableCommand {
+struct FindCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "find", abstract: "Print where an id, a key or a text is in a store.",
         discussion: """

@@ -14,15 +14,16 @@ struct FramesCommand: ParsableCommand {
             It does not judge: cairn check does.
             """)
 
-    @OptionGroup var place: StoreArgument
+    @OptionGroup var place: FolderArgument
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let console = Console.current
+        let folder = try place.folder(for: .frames)
         if !output.json {
             console.print("segment      offset     bytes  commit  frame     what it holds")
         }
-        try FrameListing.forEach(at: place.store) { frame in
+        try FrameListing.forEach(at: folder) { frame in
             console.print(output.json ? Self.json(frame).line : Self.line(frame))
         }
     }

@@ -2,12 +2,11 @@
 
 import ArgumentParser
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnStore
 
 /// Prints one object.
-struct GetCommand: ParsableCommand {
+struct GetCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print one object, found by its key or id.",
         discussion: """

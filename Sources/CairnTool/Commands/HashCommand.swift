@@ -2,20 +2,21 @@
 
 import ArgumentParser
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnStore
 
 /// Prints a hash of the content of a store.
-struct HashCommand: ParsableCommand {
+struct HashCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "hash", abstract: "Print a hash of a store's content.",
         discussion: """
             The hash is SHA-256 over the lines of cairn export without the first one, which is not \
-            about an object; so it is what this prints: cairn export STORE | tail -n +2 | sha256sum
+            about an object; so it is what this prints: cairn export STORE | tail -n +2 | sha256sum. \
+            If a model has relationships that are ordered, or to many at both ends, the lists of their \
+            members are hashed instead of how the store keeps them.
 
-            It stays the same when the store is compacted, opened again or backed up, and when an \
-            index is added. Object numbers and versions count, so two stores that were filled in \
+            It stays the same when the store is compacted, opened again, backed up or copied, into \
+            PostgreSQL too, and when an index is added. Object numbers and versions count, so two stores that were filled in \
             another order have other hashes: cairn diff compares those.
             """)
 
@@ -29,11 +30,16 @@ struct HashCommand: ParsableCommand {
     func run() throws {
         let console = Console.current
         try StoreSession.reading(place.store) { session in
-            let snapshot = try session.store.snapshot(named: "hash")
+            let snapshot = try session.store.snapshot()
             var lines = ObjectLines(try entity.map(session.entity), session.schema)
-            try session.store.export(of: snapshot) {
-                lines.add($0)
+            let add = { (piece: UnsafeRawBufferPointer) in
+                lines.add(piece)
                 console.progress("hashing: \(PlainText.number(lines.count)) objects")
+            }
+            if ContentLines.areNeeded(for: session.schema) {
+                try ContentLines(session, snapshot).write(add)
+            } else {
+                try session.export(snapshot, add)
             }
             let hash = lines.hash.hexadecimal()
             guard output.json else { return console.print(hash) }

@@ -2,13 +2,12 @@
 
 import ArgumentParser
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnStore
 import FoundationEssentials
 
 /// Prints the history of a store, as far as it is retained.
-struct HistoryCommand: ParsableCommand {
+struct HistoryCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "history", abstract: "Print who changed which objects of a store, and when.",
         discussion: """
@@ -83,7 +82,8 @@ struct HistoryCommand: ParsableCommand {
             }
             if !type.isEmpty { request.changeTypes = Set(type) }
             request.fetchLimit = limit ?? 0
-            let bounds = try session.store.pastStateBounds()
+            let past = session.store as? any PastStore
+            let bounds = try past?.pastStateBounds()
             if let bounds, !output.json {
                 console.printError(
                     "cairn: note: past states can be read from the one after commit \(bounds.horizon) on: see get --at"
@@ -96,7 +96,7 @@ struct HistoryCommand: ParsableCommand {
                 if output.json {
                     var objects: [JSONValue]? = isKept ? [] : nil
                     if isKept {
-                        try session.store.readValues(of: transaction) {
+                        try past?.readValues(of: transaction) {
                             objects?.append(Self.json($0))
                             return true
                         }
@@ -107,7 +107,7 @@ struct HistoryCommand: ParsableCommand {
                 for line in Self.lines(transaction) { console.print(line) }
                 guard isKept else { continue }
                 // A batch may have changed a million: what is printed is not kept.
-                try session.store.readValues(of: transaction) {
+                try past?.readValues(of: transaction) {
                     for line in Self.lines($0) { console.print(line) }
                     return true
                 }
@@ -117,19 +117,17 @@ struct HistoryCommand: ParsableCommand {
 
     /// Has the store keep a history from now on.
     private func begin() throws {
-        let bounds = try StoreSession.writing(
-            place.store, wait: turn.wait, allowsSharedDisk: turn.sharedDisk, tracksHistory: true
-        ) {
+        let bounds = try StoreSession.writing(place.store, turn, tracksHistory: true) {
             try $0.store.historyBounds()
         }
         guard let bounds else { throw StoreError.noHistory }
         Console.current.print(
             output.json
                 ? JSONValue.object([
-                    "store": .string(place.store), "horizon": .count(bounds.horizon),
+                    "store": .string(place.title), "horizon": .count(bounds.horizon),
                     "last": .count(bounds.last),
                 ]).line
-                : "\(place.store): a history is kept of what follows commit \(bounds.horizon)")
+                : "\(place.title): a history is kept of what follows commit \(bounds.horizon)")
     }
 
     private static func type(_ text: String) throws -> PersistentHistoryChangeType {

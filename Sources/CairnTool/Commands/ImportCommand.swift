@@ -6,7 +6,7 @@ import CairnModel
 import CairnStore
 
 /// Inserts what is new, updates what is there, and says what it did.
-struct ImportCommand: ParsableCommand {
+struct ImportCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Upsert a list: insert what is new, update what is stored, duplicate nothing.",
@@ -64,7 +64,7 @@ struct ImportCommand: ParsableCommand {
 
     @Option(
         help:
-            "The model of a new store: a .xcdatamodeld or .xcdatamodel folder, its XML, a model's JSON in a file .json, or another store's folder.",
+            "The model of a new store: a .xcdatamodeld or .xcdatamodel folder, its XML, a model's JSON in a file .json, or another store.",
         completion: .file())
     var model: String?
 
@@ -204,6 +204,8 @@ struct ImportCommand: ParsableCommand {
         }
     }
 
+    var places: [String] { [place.store] + (model.map { [$0] } ?? []) }
+
     private var constraints: [[String]] {
         unique.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
     }
@@ -215,7 +217,7 @@ struct ImportCommand: ParsableCommand {
         let job = ImportJob(
             store: place.store, entity: entity, model: model, unique: constraints, mapping: mapping,
             types: types, addsFields: addFields, widens: widen, separator: separator,
-            createsTargets: createTargets, wait: turn.wait, allowsSharedDisk: turn.sharedDisk)
+            createsTargets: createTargets, access: turn.access)
         var options = ListOptions()
         options.encoding = encoding
         options.delimiter = delimiter

@@ -6,7 +6,7 @@ import CairnInspection
 import CairnModel
 
 /// Imports a store of Core Data.
-struct ImportCoreDataCommand: ParsableCommand {
+struct ImportCoreDataCommand: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "import-coredata",
         abstract: "Import a store that Core Data wrote into a new store.",
@@ -59,7 +59,10 @@ struct ImportCoreDataCommand: ParsableCommand {
         }
     }
 
+    var places: [String] { model.map { [$0] } ?? [] }
+
     func run() throws {
+        try DatabaseURL.refuse(new, for: "a store imported from Core Data")
         let console = Console.current
         let start = ContinuousClock.now
         var job = CoreDataImport(from: old, to: new, candidates: try candidates(console))

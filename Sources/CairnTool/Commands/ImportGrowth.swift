@@ -7,7 +7,6 @@
 //      one, with their ids.
 
 import CairnInspection
-import CairnLog
 import CairnMigration
 import CairnModel
 import CairnObjects
@@ -145,12 +144,10 @@ struct ImportGrowth {
 
     private func migrate(from old: Schema, to new: Schema, _ changes: [Change]) throws {
         let plan = ModelMigrationPlan(from: old, to: new)
-        var options = LogStoreOptions()
-        options.createsIfMissing = false
-        options.timeout = job.wait.seconds
-        options.allowsSharedDisk = job.allowsSharedDisk
         guard plan.inferability == .no else {
-            _ = try LogStore.migrate(at: job.store, to: new, options: options)
+            _ = try StoreSession.migrating(job.store, job.access) {
+                try $0.migrate(to: new, MigrationChoices())
+            }
             return
         }
         var mapping = MappingModel(drafting: plan)
@@ -176,7 +173,9 @@ struct ImportGrowth {
                 }
             }
         }
-        let migration = try LogStore.beginMigration(at: job.store, to: new, options: options)
+        let migration = try StoreSession.migrating(job.store, job.access) {
+            try $0.begin(to: new, MigrationChoices())
+        }
         try MigrationManager(migration, mapping: mapping).migrate()
     }
 

@@ -6,13 +6,11 @@
 //   3. The list goes into one batch insert: all of it or nothing.
 //   4. If the list does not fit the store's model, and that may grow, the store is migrated to a wider one first.
 //   5. A store that was made for an import that failed is taken away again, before anybody else can write
-//      to it. One that another process made meanwhile stays.
+//      to it. One that another process made meanwhile stays. See `StoreKind.making`.
 
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnStore
-import FoundationEssentials
 
 /// An import into a store.
 struct ImportJob {
@@ -30,10 +28,11 @@ struct ImportJob {
     var separator = ";"
     /// Whether targets of relationships are made that are not there.
     var createsTargets = false
-    /// How long to wait for others who write the store.
-    var wait = WaitingTime.usual
-    /// Whether the store may be on a disk that other machines may have too.
-    var allowsSharedDisk = false
+    /// How it comes to its turn to write.
+    var access = StoreAccess()
+
+    /// The store as it is shown.
+    var title: String { StoreKinds.current.title(of: store) }
 
     /// Says of a request what the command line does, for an entity of the store.
     typealias Completion = (inout BatchInsertRequest, SchemaEntity, StoreSession) throws -> Void
@@ -67,31 +66,13 @@ struct ImportJob {
         if exists, addsFields || widens {
             return try growing(source, form, console, since: start, choose)
         }
-        let hadFolder = FileManager.default.fileExists(atPath: store)
         let schema = try schema(exists: exists, source, form, console)
-        return try StoreSession.making(
-            store, wait: wait, allowsSharedDisk: allowsSharedDisk, schema
-        ) { session in
-            // Who made the store is known only now: another process may have been faster.
-            let isNew = session.store.recovery.wasCreated
-            func work() throws -> Outcome {
-                var outcome = try insert(source, form, session, console, choose)
-                outcome.isNewStore = isNew
-                outcome.hasInferredModel = isNew && model == nil
-                outcome.seconds = (ContinuousClock.now - start) / .seconds(1)
-                return outcome
-            }
-            guard isNew else { return try work() }
-            // Nobody else writes to it before it is known whether it stays.
-            return try session.store.whileAloneInWriting {
-                let isEmpty = session.store.lastCommit == 1
-                do {
-                    return try work()
-                } catch {
-                    if isEmpty { Self.remove(store, keepingFolder: hadFolder) }
-                    throw error
-                }
-            }
+        return try StoreSession.making(store, access, schema) { session, isNew in
+            var outcome = try insert(source, form, session, console, choose)
+            outcome.isNewStore = isNew
+            outcome.hasInferredModel = isNew && model == nil
+            outcome.seconds = (ContinuousClock.now - start) / .seconds(1)
+            return outcome
         }
     }
 
@@ -102,8 +83,7 @@ struct ImportJob {
         _ choose: Completion
     ) throws -> Outcome {
         func attempt() throws -> Outcome {
-            try StoreSession.writing(store, wait: wait, allowsSharedDisk: allowsSharedDisk) {
-                session in
+            try StoreSession.with(store, access) { session in
                 try insert(source, form, session, console, choose)
             }
         }
@@ -118,7 +98,7 @@ struct ImportJob {
             } catch {
                 for change in changes { console.printError("cairn: note: \(change.line)") }
                 console.printError(
-                    "cairn: note: \(store) has these changes of its model, but nothing of the list")
+                    "cairn: note: \(title) has these changes of its model, but nothing of the list")
                 throw error
             }
             outcome.changes = changes
@@ -147,7 +127,7 @@ struct ImportJob {
         if exists { return nil }
         guard !unique.isEmpty else {
             throw Failure(
-                "\(store) does not exist yet: a new store needs --model, or --unique with the"
+                "\(title) does not exist yet: a new store needs --model, or --unique with the"
                     + " attributes that tell objects apart", code: .usage)
         }
         let model = try ModelInference.model(
@@ -164,7 +144,7 @@ struct ImportJob {
             guard !entity.plainConstraints.contains(where: { $0.names == keys }) else { continue }
             let all = entity.plainConstraints.map { $0.names.joined(separator: ",") }
             throw Failure(
-                "\(store) exists, and its \(entity.name) is not unique on \(keys.joined(separator: ","))"
+                "\(title) exists, and its \(entity.name) is not unique on \(keys.joined(separator: ","))"
                     + (all.isEmpty ? "" : " but on \(all.joined(separator: " and on "))")
                     + ": leave --unique out")
         }
@@ -184,12 +164,12 @@ struct ImportJob {
                 case .attribute(let type) = entity.columns[index].kind
             else {
                 throw OtherTypes(
-                    failure: Failure("--type: \(entity.name) in \(store) has no attribute \(name)"))
+                    failure: Failure("--type: \(entity.name) in \(title) has no attribute \(name)"))
             }
             guard types.type(of: name) != type else { continue }
             throw OtherTypes(
                 failure: Failure(
-                    "\(store) exists, and its \(entity.name).\(name) is of type \(type.rawValue):"
+                    "\(title) exists, and its \(entity.name).\(name) is of type \(type.rawValue):"
                         + " leave --type out, or migrate the store to another model with cairn migrate"
                 ))
         }
@@ -216,7 +196,7 @@ struct ImportJob {
         console.endProgress()
         return Outcome(
             entity: entity, source: source.name, form: form.title, records: list.recordCount,
-            result: result, store: store, unusedMappings: list.unusedMappings,
+            result: result, store: title, unusedMappings: list.unusedMappings,
             repeats: Self.repeats(request.mergePolicy),
             skipsKeyless: request.missingKey == .skip)
     }
@@ -250,7 +230,7 @@ struct ImportJob {
         return "\(what) \(source.name): \(PlainText.count(records, "record")), \(share) %"
     }
 
-    // MARK: Files
+    // MARK: Stores
 
     /// Whether a store's creation was finished; if not, it is made anew and needs a model.
     private static func isFinished(_ path: String) throws -> Bool {
@@ -259,17 +239,6 @@ struct ImportJob {
         } catch let error as StoreError where error.code == .openFailed {
             return false
         }
-    }
-
-    private static func remove(_ path: String, keepingFolder: Bool) {
-        // It was made a moment ago and holds nothing; what cannot be removed does no harm either.
-        let files = FileManager.default
-        for name in (try? files.contentsOfDirectory(atPath: path)) ?? []
-        where name == "lock" || name.hasSuffix(".segment") {
-            try? files.removeItem(atPath: "\(path)/\(name)")
-        }
-        guard !keepingFolder, (try? files.contentsOfDirectory(atPath: path)) == [] else { return }
-        try? files.removeItem(atPath: path)
     }
 }
 

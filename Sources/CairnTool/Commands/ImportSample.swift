@@ -1,7 +1,6 @@
 // cairn import --sample: what would be inferred from the first records of a list.
 
 import CairnInspection
-import CairnLog
 import CairnModel
 
 /// Shows the fields of a list and the types that would be read off it; writes nothing.
@@ -47,7 +46,7 @@ struct ImportSample {
 
     /// What the entity's properties are, by name; nil if there is no store yet.
     private func storedTypes() throws -> [String: String]? {
-        guard StoreSession.isStore(store) else { return nil }
+        guard try StoreSession.isStore(store) else { return nil }
         return try StoreSession.reading(store) { session in
             let entity = try session.entity(entity)
             var types: [String: String] = [:]

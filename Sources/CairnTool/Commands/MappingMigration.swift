@@ -5,7 +5,6 @@
 //   3. What it says is shown, or carried out.
 
 import CairnInspection
-import CairnLog
 import CairnMigration
 import CairnModel
 import CairnObjects
@@ -13,7 +12,9 @@ import CairnStore
 
 /// A migration by a mapping model of Xcode.
 struct MappingMigration {
-    let store: String
+    private let store: String
+    /// The store as it is shown.
+    private let title: String
     let destination: Schema
     /// Nil: the store is of the model already.
     let mapping: MappingModel?
@@ -25,6 +26,7 @@ struct MappingMigration {
     /// Reads a mapping model.
     init(store: String, to destination: Schema, file: String, turn: WaitOptions) throws {
         self.store = store
+        title = StoreKinds.current.title(of: store)
         self.turn = turn
         self.destination = destination
         let contents = try MappingModelFile(contentsOfFile: file)
@@ -55,7 +57,7 @@ struct MappingMigration {
             .map { ($0.name, $1) }
         if mapping.entityMappings.isEmpty, !left.isEmpty {
             throw Failure(
-                "\(file): it has no entity mapping: all \(PlainText.count(counts.reduce(0, +), "object")) of \(store) would be lost"
+                "\(file): it has no entity mapping: all \(PlainText.count(counts.reduce(0, +), "object")) of \(title) would be lost"
             )
         }
     }
@@ -109,12 +111,11 @@ struct MappingMigration {
     /// Carries it out.
     func run(_ console: Console, json: Bool, asksForSpace: Bool) throws {
         guard let mapping else { return say(console, json: json, migrated: false) }
-        var options = LogStoreOptions()
-        options.createsIfMissing = false
-        options.timeout = turn.wait.seconds
-        options.allowsSharedDisk = turn.sharedDisk
-        options.checksSpaceBeforeMigration = asksForSpace
-        let migration = try LogStore.beginMigration(at: store, to: destination, options: options)
+        var choices = MigrationChoices()
+        choices.checksSpace = asksForSpace
+        let migration = try StoreSession.migrating(store, turn.access) {
+            try $0.begin(to: destination, choices)
+        }
         let progress = MappingProgress { progress in
             if !json {
                 Console.current.progress("\(Int(progress.fractionCompleted * 100)) % migrated")
@@ -126,7 +127,7 @@ struct MappingMigration {
         } catch {
             // What new objects stand against is found in the content beside, which nobody knows.
             var error = error
-            if error.context.path == nil { error.context.path = store }
+            if error.context.path == nil { error.context.path = title }
             throw error
         }
         console.endProgress()
@@ -138,7 +139,7 @@ struct MappingMigration {
         if json {
             console.print(
                 JSONValue.object([
-                    "store": .string(store), "migrated": .boolean(migrated),
+                    "store": .string(title), "migrated": .boolean(migrated),
                     "mappings": .count(count),
                     "removed": .object(
                         migrated ? left.map { .init(key: $0.entity, value: .count($0.count)) } : []
@@ -146,10 +147,10 @@ struct MappingMigration {
                 ]).line)
         } else if migrated {
             console.print(
-                "\(store): migrated by \(PlainText.count(count, "entity mapping"))")
+                "\(title): migrated by \(PlainText.count(count, "entity mapping"))")
             sayLeft(console, "went")
         } else {
-            console.print("\(store): it has this model already")
+            console.print("\(title): it has this model already")
         }
     }
 }

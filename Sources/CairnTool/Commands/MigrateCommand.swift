@@ -12,7 +12,7 @@ import CairnStore
 struct StoreCannotFollow: Error {}
 
 /// Migrates a store to a newer model, or says what that would do.
-struct MigrateCommand: ParsableCommand {
+struct MigrateCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Migrate a store to another version of its model, or say what that would do.",
@@ -44,7 +44,7 @@ struct MigrateCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The newer model: a .xcdatamodeld or .xcdatamodel folder, its XML, JSON, or a store's folder.",
+            "The newer model: a .xcdatamodeld or .xcdatamodel folder, its XML, JSON, or a store.",
             valueName: "model"), completion: .file())
     var to: String
 
@@ -78,6 +78,8 @@ struct MigrateCommand: ParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
+    var places: [String] { [place.store, to] }
+
     func validate() throws {
         if merge, deduplications.isEmpty {
             throw ValidationError("--merge needs --deduplicate.")
@@ -105,12 +107,9 @@ struct MigrateCommand: ParsableCommand {
                 : try migration.run(console, json: output.json, asksForSpace: !ignoreSpace)
         }
         if dryRun { return try tell(destination.schema, console) }
-        var options = LogStoreOptions()
-        options.createsIfMissing = false
-        options.timeout = turn.wait.seconds
-        options.allowsSharedDisk = turn.sharedDisk
-        options.checksSpaceBeforeMigration = !ignoreSpace
-        options.migrationPrelude = MigrationPrelude.deduplicating(try requests())
+        var choices = MigrationChoices()
+        choices.checksSpace = !ignoreSpace
+        choices.prelude = MigrationPrelude.deduplicating(try requests())
         if !deduplications.isEmpty {
             let schema = destination.schema
             _ = try StoreSession.reading(place.store) { session in
@@ -118,7 +117,7 @@ struct MigrateCommand: ParsableCommand {
             }
         }
         let isQuiet = output.json
-        options.migrationProgress = { progress in
+        choices.progress = { progress in
             if !isQuiet, progress.total > 0 {
                 Console.current.progress(
                     "\(progress.stage.rawValue): \(progress.done) of \(progress.total)")
@@ -126,8 +125,9 @@ struct MigrateCommand: ParsableCommand {
             return true
         }
         defer { console.endProgress() }
-        let report = try LogStore.migrate(
-            at: place.store, to: destination.schema, options: options)
+        let report = try StoreSession.migrating(place.store, turn.access) {
+            try $0.migrate(to: destination.schema, choices)
+        }
         console.endProgress()
         print(report, console)
     }
@@ -225,7 +225,10 @@ struct MigrateCommand: ParsableCommand {
         if comparison.plan.inferability == .no { throw StoreCannotFollow() }
         for fold in folds { print(fold, console) }
         // What the rules make one of is in nobody's way.
-        let left = try LogStore.duplicates(at: place.store, for: schema).filter { constraint in
+        let duplicates = try StoreSession.migrating(place.store, .reading) {
+            try $0.duplicates(for: schema)
+        }
+        let left = duplicates.filter { constraint in
             let key = MigrationDeduplication.Constraint(
                 entity: constraint.entity, names: Set(constraint.properties))
             let results = folds.filter { $0.part.constraints.contains(key) }.map(\.result)
@@ -323,7 +326,7 @@ struct MigrateCommand: ParsableCommand {
         if output.json {
             console.print(
                 JSONValue.object([
-                    "store": .string(place.store), "migrated": .boolean(report.commit != nil),
+                    "store": .string(place.title), "migrated": .boolean(report.commit != nil),
                     "changes": .count(report.plan.changes.count),
                     "cost": .string("\(report.plan.cost)"),
                     "folded": .count(report.foldedObjects),
@@ -335,10 +338,10 @@ struct MigrateCommand: ParsableCommand {
             return
         }
         guard report.commit != nil else {
-            return console.print("\(place.store): it has this model already")
+            return console.print("\(place.title): it has this model already")
         }
         console.print(
-            "\(place.store): migrated, \(PlainText.count(report.plan.changes.count, "change")), \(report.plan.cost)"
+            "\(place.title): migrated, \(PlainText.count(report.plan.changes.count, "change")), \(report.plan.cost)"
         )
         if report.foldedObjects > 0 {
             console.print(

@@ -6,7 +6,7 @@ import CairnModel
 import FoundationEssentials
 
 /// Prints a model.
-struct ModelCommand: ParsableCommand {
+struct ModelCommand: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",
         abstract:
@@ -30,7 +30,7 @@ struct ModelCommand: ParsableCommand {
 
     @Argument(
         help:
-            "A .xcdatamodeld or .xcdatamodel folder, its XML, a model's JSON in a file .json, or a store's folder.",
+            "A .xcdatamodeld or .xcdatamodel folder, its XML, a model's JSON in a file .json, or a store: its folder, or postgresql://HOST/DATABASE.",
         completion: .file())
     var model: String
 
@@ -76,6 +76,8 @@ struct ModelCommand: ParsableCommand {
             throw ValidationError("--public and --output need --swift")
         }
     }
+
+    var places: [String] { [model] + (to.map { [$0] } ?? []) }
 
     func run() throws {
         let console = Console.current

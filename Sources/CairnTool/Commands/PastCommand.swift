@@ -17,7 +17,7 @@ struct PastCommand: ParsableCommand {
             up with --purge, or by keeping less, gives its space back.
             """)
 
-    @OptionGroup var place: StoreArgument
+    @OptionGroup var place: FolderArgument
 
     @Option(
         help: ArgumentHelp(
@@ -43,15 +43,14 @@ struct PastCommand: ParsableCommand {
     }
 
     func run() throws {
+        let folder = try place.folder(for: .pastStates)
         let bounds: PastStateBounds?
         if keep == nil, purge == nil {
-            bounds = try StoreSession.reading(place.store) { try $0.store.pastStateBounds() }
+            bounds = try StoreSession.reading(folder) { try $0.pastStore().pastStateBounds() }
         } else {
-            bounds = try StoreSession.writing(
-                place.store, wait: turn.wait, allowsSharedDisk: turn.sharedDisk,
-                pastStates: keep
-            ) { session in
-                let bounds = try session.store.pastStateBounds()
+            bounds = try StoreSession.writing(folder, turn, pastStates: keep) { session in
+                let store = try session.pastStore()
+                let bounds = try store.pastStateBounds()
                 guard let purge else { return bounds }
                 let number = try session.commit(purge, option: "--purge")
                 // A number with a figure too many would give all of them up.
@@ -60,12 +59,12 @@ struct PastCommand: ParsableCommand {
                         .pastStateUnavailable,
                         "commit \(number) is still to come: the last one is \(bounds.last)")
                 }
-                try session.store.purgePastStates(before: number)
-                return try session.store.pastStateBounds()
+                try store.purgePastStates(before: number)
+                return try store.pastStateBounds()
             }
         }
         Console.current.print(
-            output.json ? Self.json(place.store, bounds).line : Self.line(place.store, bounds))
+            output.json ? Self.json(folder, bounds).line : Self.line(folder, bounds))
     }
 
     // MARK: Retention

@@ -2,12 +2,11 @@
 
 import ArgumentParser
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnStore
 
 /// Prints objects as a table or as JSON lines.
-struct QueryCommand: ParsableCommand {
+struct QueryCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Print the objects that match a condition, or a table about them.",

@@ -1,7 +1,6 @@
 // What is printed of an object: its id, its entity, and values.
 
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnStore
 

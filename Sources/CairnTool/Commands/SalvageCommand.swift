@@ -8,7 +8,7 @@ import CairnStore
 import FoundationEssentials
 
 /// Writes what is left of a damaged store into a new one.
-struct SalvageCommand: ParsableCommand {
+struct SalvageCommand: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",
         abstract: "Write what is left of a damaged store into a new one.",
@@ -19,7 +19,7 @@ struct SalvageCommand: ParsableCommand {
             is lost, and 4 if something is.
             """)
 
-    @OptionGroup var place: StoreArgument
+    @OptionGroup var place: FolderArgument
 
     @Argument(help: "The folder of the new store, which must not exist.", completion: .directory)
     var destination: String
@@ -42,25 +42,29 @@ struct SalvageCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var progress: ProgressOptions
 
+    var places: [String] { model.map { [$0] } ?? [] }
+
     func run() throws {
         let console = Console.current
+        let folder = try place.folder(for: .salvage)
+        try DatabaseURL.refuse(destination, for: "a salvaged store")
         var options = SalvageOptions()
         options.keepsIdentifier = keepID
         options.takesUnpromised = includeTail
         options.schema = try model.map { try ModelSource.read($0, version: nil).schema }
         let teller = progress.teller(console)
-        let report = try LogStore.salvage(at: place.store, to: destination, options: options) {
+        let report = try LogStore.salvage(at: folder, to: destination, options: options) {
             teller.tell($0.rawValue, $1, $2)
         }
         teller.end()
         if output.json {
-            console.print(Self.json(report, from: place.store).line)
+            console.print(Self.json(report, from: folder).line)
         } else {
-            for line in Self.lines(report, from: place.store) { console.print(line) }
+            for line in Self.lines(report, from: folder) { console.print(line) }
         }
         guard report.isWhole else {
             var failure = Failure(
-                "\(place.store): not all of it could be salvaged", code: .incomplete)
+                "\(folder): not all of it could be salvaged", code: .incomplete)
             failure.details = [.init(key: "lost", value: .count(report.rowsLost))]
             throw failure
         }

@@ -1,11 +1,10 @@
 // cairn schema: the model that a store holds, as a person reads it.
 
 import ArgumentParser
-import CairnLog
 import CairnModel
 
 /// Prints the model of a store.
-struct SchemaCommand: ParsableCommand {
+struct SchemaCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Print the model that a store holds.",
         discussion: """
@@ -35,20 +34,22 @@ struct SchemaCommand: ParsableCommand {
         try StoreSession.reading(place.store) { session in
             var model = session.schema.model
             if hashes { return VersionPrinter.print(model, json: output.json) }
+            var names: Set<String>?
             if let entity {
-                var names: Set<String> = []
+                var chosen: Set<String> = []
                 var next: SchemaEntity? = try session.entity(entity)
                 while let described = next {
-                    names.insert(described.name)
+                    chosen.insert(described.name)
                     next = described.parent.map { session.schema.entities[$0] }
                 }
-                model.entities.removeAll { !names.contains($0.name) }
+                model.entities.removeAll { !chosen.contains($0.name) }
+                names = chosen
                 model.configurations = [:]
                 model.fetchRequestTemplates = []
             }
             try ModelPrinter.print(model, json: output.json)
             if output.json { return }
-            for index in Catalog.leftOutIndexes(of: model, in: session.schema) {
+            for index in session.leftOutIndexes where names?.contains(index.entity) ?? true {
                 Console.current.print(
                     "\nindex \(index.name) of \(index.entity) is not kept: \(index.reason)")
             }

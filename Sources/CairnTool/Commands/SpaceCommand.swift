@@ -18,18 +18,19 @@ struct SpaceCommand: ParsableCommand {
             can be made again. Every block is read.
             """)
 
-    @OptionGroup var place: StoreArgument
+    @OptionGroup var place: FolderArgument
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let console = Console.current
-        let checkpoints = try LogStore.status(at: place.store).checkpoints
+        let folder = try place.folder(for: .space)
+        let checkpoints = try LogStore.status(at: folder).checkpoints
             .reduce(UInt64(0)) { $0 + UInt64($1.bytes) }
-        let (space, past) = try StoreSession.reading(place.store) { session in
+        let (space, past) = try StoreSession.log(folder, .reading) { store in
             (
-                try session.store.space { entity, blocks in
+                try store.space { entity, blocks in
                     console.progress("reading \(entity): \(PlainText.count(blocks, "block"))")
-                }, try session.store.pastStateBounds()?.bytes ?? 0
+                }, try store.pastStateBounds()?.bytes ?? 0
             )
         }
         if output.json {

@@ -9,7 +9,6 @@
 // Threads: one.
 
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnStore
 import FoundationEssentials

@@ -1,7 +1,6 @@
 // What cairn query asks for beyond objects: groups, expressions, rows that are given once.
 
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnStore
 

@@ -1,14 +1,14 @@
 // What went wrong, as a person or a script can act on it.
 
 import CairnCoreData
-import CairnInspection
+package import CairnInspection
 import CairnModel
 import CairnStore
 
 /// Why a command ends without success.
-struct Failure: Error, CustomStringConvertible {
+package struct Failure: Error, CustomStringConvertible {
     /// How the tool ends. The numbers are part of what the tool promises.
-    enum Code: Int32 {
+    package enum Code: Int32, Sendable {
         /// The job failed; nothing was changed.
         case failed = 1
         /// The command line makes no sense.
@@ -19,17 +19,17 @@ struct Failure: Error, CustomStringConvertible {
         case incomplete = 4
     }
 
-    let message: String
-    let code: Code
+    package let message: String
+    package let code: Code
     /// Whether the message is printed as it is.
     var isWhole = false
     /// What else a script may want to know.
-    var details: [JSONValue.Member] = []
+    package var details: [JSONValue.Member] = []
 
     /// The message, where it is a part of another one.
-    var description: String { message }
+    package var description: String { message }
 
-    init(_ message: String, code: Code = .failed, isWhole: Bool = false) {
+    package init(_ message: String, code: Code = .failed, isWhole: Bool = false) {
         self.message = message
         self.code = code
         self.isWhole = isWhole
@@ -42,8 +42,15 @@ struct Failure: Error, CustomStringConvertible {
         return failure
     }
 
+    /// The same with another message.
+    func changing(_ change: (String) -> String) -> Failure {
+        var failure = Failure(change(message), code: code, isWhole: isWhole)
+        failure.details = details
+        return failure
+    }
+
     /// What an error of the library means; nil for errors of others.
-    init?(_ error: any Error) {
+    package init?(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
         case let error as any ExplainedError: self = error.failure

@@ -8,12 +8,13 @@ import FoundationEssentials
 struct ModelSource {
     /// What it was read from.
     enum Form {
-        case store, xcode, json
+        case store, database, xcode, json
     }
 
     let form: Form
     let schema: Schema
-    /// The last part of the path, without the file inside a model's folder.
+    /// The last part of the path, without the file inside a model's folder; of a store in a database the whole place, as it is
+    /// shown.
     let name: String
     /// The version's name, if there are several.
     let version: String?
@@ -34,12 +35,14 @@ struct ModelSource {
 
     /// Reads what lies at a path.
     static func read(_ path: String, version: String?) throws -> ModelSource {
-        if StoreSession.isStore(path) {
+        if try DatabaseURL.isOne(path) || StoreSession.isStore(path) {
             guard version == nil else {
                 throw Failure("a store has one model: leave --version out", code: .usage)
             }
             return try StoreSession.reading(path) {
-                ModelSource(.store, schema: $0.schema, name: name(of: path))
+                DatabaseURL.isOne(path)
+                    ? ModelSource(.database, schema: $0.schema, name: $0.path)
+                    : ModelSource(.store, schema: $0.schema, name: name(of: path))
             }
         }
         if let kind = FileSignature.ofFile(path) {

@@ -1,6 +1,5 @@
 // What a store has to keep for a command, and how somebody at the shell has it kept.
 
-import CairnLog
 import CairnStore
 
 extension StoreSession {
@@ -15,7 +14,8 @@ extension StoreSession {
         for need in needs {
             switch need {
             case .history: if try store.historyBounds() == nil { lacks.append(need) }
-            case .pastStates: if try store.pastStateBounds() == nil { lacks.append(need) }
+            case .pastStates:
+                if try pastStore().pastStateBounds() == nil { lacks.append(need) }
             }
         }
         guard let first = lacks.first else { return }

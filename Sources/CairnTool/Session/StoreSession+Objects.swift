@@ -1,7 +1,6 @@
 // The objects that a person names, by their numbers or by URIs.
 
 import CairnInspection
-import CairnLog
 import CairnModel
 import CairnStore
 import FoundationEssentials

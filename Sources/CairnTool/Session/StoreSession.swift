@@ -4,84 +4,139 @@ import CairnInspection
 import CairnLog
 import CairnModel
 import CairnStore
-import FoundationEssentials
 
 /// An open store, closed when the command is done with it.
 struct StoreSession {
-    let store: LogStore
+    let store: any CommandStore
+    /// Where it is, as that is shown.
     let path: String
+    private let kind: any StoreKind
 
     /// Opens a store to read it: beside whoever writes.
     static func reading<Result>(
-        _ path: String, _ body: (StoreSession) throws -> Result
+        _ place: String, _ body: (StoreSession) throws -> Result
     ) throws -> Result {
-        var options = LogStoreOptions()
-        options.isReadOnly = true
-        options.followsWriter = false
-        options.createsIfMissing = false
-        // It is open for a moment, and not while another machine has it open to write.
-        options.allowsSharedDisk = true
-        return try with(path, nil, options, body)
+        try with(place, .reading, body)
     }
 
     /// Opens a store that exists to change it.
     ///
     /// - Parameters:
-    ///   - wait: how long to wait for others who write it.
-    ///   - allowsSharedDisk: whether it may be on a disk that other machines may have too.
+    ///   - turn: how it comes to its turn to write.
     ///   - tracksHistory: whether a history is kept from now on; nil: as before.
     ///   - pastStates: how far back states are kept from now on; nil: as before.
     static func writing<Result>(
-        _ path: String, wait: WaitingTime, allowsSharedDisk: Bool = false,
-        tracksHistory: Bool? = nil, pastStates: PastStateRetention? = nil,
-        _ body: (StoreSession) throws -> Result
+        _ place: String, _ turn: WaitOptions, tracksHistory: Bool? = nil,
+        pastStates: PastStateRetention? = nil, _ body: (StoreSession) throws -> Result
     ) throws -> Result {
-        var options = LogStoreOptions()
-        options.createsIfMissing = false
-        options.timeout = wait.seconds
-        options.allowsSharedDisk = allowsSharedDisk
-        options.persistentHistoryTracking = tracksHistory
-        options.pastStates = pastStates
-        return try with(path, nil, options, body)
+        var access = turn.access
+        access.tracksHistory = tracksHistory
+        access.pastStates = pastStates
+        return try with(place, access, body)
     }
 
-    /// Opens a store to change it, or makes it with a schema.
+    /// Opens a store to change it, or makes it with a schema. One that is new is taken away again if the body throws.
+    ///
+    /// - Parameter body: told whether the store is new.
     static func making<Result>(
-        _ path: String, wait: WaitingTime, allowsSharedDisk: Bool = false, _ schema: Schema?,
-        _ body: (StoreSession) throws -> Result
+        _ place: String, _ access: StoreAccess, _ schema: Schema?,
+        _ body: (StoreSession, Bool) throws -> Result
     ) throws -> Result {
-        var options = LogStoreOptions()
-        options.timeout = wait.seconds
-        options.allowsSharedDisk = allowsSharedDisk
-        return try with(path, schema, options, body)
-    }
-
-    /// Whether a folder holds a store, or something of one.
-    static func isStore(_ path: String) -> Bool {
-        FileManager.default.fileExists(atPath: "\(path)/lock")
-    }
-
-    private static func with<Result>(
-        _ path: String, _ schema: Schema?, _ options: LogStoreOptions,
-        _ body: (StoreSession) throws -> Result
-    ) throws -> Result {
-        do {
-            let store = try LogStore.open(at: path, schema: schema, options: options)
-            let result: Result
-            do {
-                result = try body(StoreSession(store: store, path: path))
-            } catch {
-                // What went wrong first is what is told.
-                try? store.close()
-                throw error
+        let kind = try StoreKinds.current.kind(of: place)
+        let title = kind.title(of: place)
+        return try locating(title) {
+            try kind.making(place, schema, access) { store, isNew in
+                try body(StoreSession(store: store, path: title, kind: kind), isNew)
             }
-            try store.close()
-            return result
-        } catch var error as StoreError where error.context.path == nil && error.context.row == nil
-        {
-            error.context.path = path
-            throw error
         }
+    }
+
+    /// Opens a store in a folder as one of the log-structured engine.
+    static func log<Result>(
+        _ folder: String, _ access: StoreAccess, _ body: (LogStore) throws -> Result
+    ) throws -> Result {
+        try locating(folder) {
+            let store = try FolderKind().openLog(folder, access)
+            return try store.closing { try body(store) }
+        }
+    }
+
+    /// Opens a store that exists.
+    static func with<Result>(
+        _ place: String, _ access: StoreAccess, _ body: (StoreSession) throws -> Result
+    ) throws -> Result {
+        let kind = try StoreKinds.current.kind(of: place)
+        let title = kind.title(of: place)
+        return try locating(title) {
+            let store = try kind.open(place, access)
+            return try store.closing {
+                try body(StoreSession(store: store, path: title, kind: kind))
+            }
+        }
+    }
+
+    // MARK: Places
+
+    /// Whether there is a store at a place, or something of one.
+    static func isStore(_ place: String) throws -> Bool {
+        let kind = try StoreKinds.current.kind(of: place)
+        return try locating(kind.title(of: place)) { try kind.isStore(place) }
+    }
+
+    /// What the kind of a place says of the store there.
+    static func printout(
+        of place: String, _ body: (any StoreKind) throws -> StorePrintout
+    ) throws -> StorePrintout {
+        let kind = try StoreKinds.current.kind(of: place)
+        let title = kind.title(of: place)
+        return try locating(title) {
+            var printout = try body(kind)
+            printout.failure = printout.failure.map { located($0, title) }
+            return printout
+        }
+    }
+
+    /// Has the store at a place led to another model.
+    static func migrating<Result>(
+        _ place: String, _ access: StoreAccess, _ body: (any StoreMigrator) throws -> Result
+    ) throws -> Result {
+        let kind = try StoreKinds.current.kind(of: place)
+        return try locating(kind.title(of: place)) {
+            try body(try kind.migrator(of: place, access))
+        }
+    }
+
+    /// Runs a body; an error that does not say where gets that.
+    private static func locating<Result>(_ title: String, _ body: () throws -> Result) throws
+        -> Result
+    {
+        do {
+            return try body()
+        } catch {
+            throw located(error, title)
+        }
+    }
+
+    private static func located(_ error: any Error, _ title: String) -> any Error {
+        guard var error = error as? StoreError, error.context.path == nil,
+            error.context.row == nil
+        else { return error }
+        error.context.path = title
+        return error
+    }
+
+    // MARK: Questions
+
+    /// Gives the content of a state as canonical JSON lines, in pieces.
+    func export(
+        _ snapshot: any StoreSnapshot, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        try kind.export(snapshot, of: store, body)
+    }
+
+    /// The fetch indexes of the store's model that it does not keep, and why.
+    var leftOutIndexes: [(name: String, entity: String, reason: String)] {
+        kind.leftOutIndexes(of: schema)
     }
 
     var schema: Schema { store.schema }
@@ -96,11 +151,19 @@ struct StoreSession {
     /// The state that was asked for; without that the newest one.
     func snapshot(_ moment: MomentOptions) throws -> any StoreSnapshot {
         guard let text = moment.at else { return try store.snapshot() }
-        return try store.snapshot(at: try commit(text, option: "--at"))
+        let number = try commit(text, option: "--at")
+        return try pastStore().snapshot(at: number)
+    }
+
+    /// The store, if it is of a kind that can be read as it was.
+    func pastStore() throws -> any PastStore {
+        if let store = store as? any PastStore { return store }
+        throw FolderFeature.pastStates.refusal(of: path)
     }
 
     /// The commit of that number, or the last one up to that time.
     func commit(_ text: String, option: String) throws -> UInt64 {
+        let store = try pastStore()
         if let number = UInt64(text) {
             try requireKept([.pastStates])
             return number

@@ -8,7 +8,8 @@ struct WaitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "How long to wait for another program that writes to the store: 30s, 500ms, 2m; 0 = not at all.",
-            discussion: "Programs write to a store in turns, commit by commit.",
+            discussion:
+                "Programs write to a store in turns, commit by commit. In PostgreSQL they wait as long as the server has it (lock_timeout).",
             valueName: "time"))
     var wait = WaitingTime.usual
 
@@ -19,6 +20,14 @@ struct WaitOptions: ParsableArguments {
                 "Locks may not hold on such a disk, so it has to be said. A machine that has the store open to write keeps others out."
         ))
     var sharedDisk = false
+
+    /// How the store is opened.
+    var access: StoreAccess {
+        var access = StoreAccess()
+        access.timeout = wait.seconds
+        access.allowsSharedDisk = sharedDisk
+        return access
+    }
 }
 
 /// A time that is given as an argument.

@@ -91,22 +91,30 @@ struct SwiftModelPrinter {
     private var usage: [String] {
         guard !names.classes.isEmpty else { return ["//", "// The model has no entities.", "//"] }
         let base = source.name.prefix { $0 != "." }.lowercased()
-        let store = source.form == .store ? source.name : "\(base.isEmpty ? "store" : base).cairn"
+        let isStore = source.form == .store || source.form == .database
+        let store = isStore ? source.name : "\(base.isEmpty ? "store" : base).cairn"
         let path = SwiftLiteral.text(store)
         let types = names.classes.map { "\($0).self," }
         let others = SwiftStorage(
             source: source.schema, names: names, composites: composites,
             inverses: SwiftInverses(source.schema)
         ).otherEntities
-        if others.isEmpty { return call(["at: \(path),"], "for: ", types, ")") }
+        if others.isEmpty, source.form != .database {
+            return call(["at: \(path),"], "for: ", types, ")")
+        }
         let list = others.joined(separator: ", ")
         let renamed =
             names.renamesProperties || composites.renamesElements
             ? " What is called otherwise here is asked for by the model's name there: value(forKey:)."
             : ""
         let classes = "classes: ObjectClasses(for: "
-        guard source.form != .store else {
-            return call(["store: LogStore.open(at: \(path)),"], classes, types, "))")
+        guard !isStore else {
+            let opened =
+                source.form == .store
+                ? "LogStore.open(at: \(path))" : "PostgresStore.open(\(path), schema: nil)"
+            let lines = call(["store: \(opened),"], classes, types, "))")
+            if others.isEmpty { return lines }
+            return lines
                 + SwiftText.comment(
                     "The store has its own model, since classes cannot say all of it: \(list)."
                         + renamed) + ["//"]

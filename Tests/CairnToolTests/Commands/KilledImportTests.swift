@@ -17,6 +17,25 @@ enum ToolProcess {
         return FileManager.default.isExecutableFile(atPath: url.path) ? url : nil
     }()
 
+    /// Runs the tool.
+    static func run(_ arguments: [String]) throws -> ToolRun {
+        let process = Process()
+        let tool: URL = try #require(url)
+        process.executableURL = tool
+        process.arguments = arguments
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        // What is said is less than a pipe takes.
+        inTime(for: "the tool to end") { process.waitUntilExit() }
+        func text(_ pipe: Pipe) throws -> String {
+            String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        }
+        return ToolRun(
+            code: process.terminationStatus, output: try text(output), errors: try text(errors))
+    }
+
     /// Starts the tool, which says nothing.
     static func start(_ arguments: [String]) throws -> Process {
         let process = Process()
@@ -85,7 +104,7 @@ struct KilledImportTests {
     func beside() throws {
         let work = try Workplace()
         try work.importing("1.csv", Self.list(10, size: 0))
-        try StoreSession.writing(work.store, wait: .usual) { session in
+        try StoreSession.log(work.store, StoreAccess()) { store in
             let list = try work.list("2.csv", Self.list(20, size: 0))
             func importing(wait: String) throws -> Int32 {
                 let process = try ToolProcess.start([
@@ -94,7 +113,7 @@ struct KilledImportTests {
                 inTime(for: "the tool to end") { process.waitUntilExit() }
                 return process.terminationStatus
             }
-            try session.store.whileAloneInWriting {
+            try store.whileAloneInWriting {
                 for wait in ["0", "20ms"] {
                     let status = try importing(wait: wait)
                     #expect(status == 1)
@@ -105,8 +124,8 @@ struct KilledImportTests {
             #expect(status == 0)
             #expect(cairn("count", work.store, "Thing").output == "20\n")
             // The program goes on from there.
-            let entity = try session.entity("Thing").index
-            let result = try session.store.execute(
+            let entity = try #require(store.schema.entity(named: "Thing")).index
+            let result = try store.execute(
                 BatchDeleteRequest(.fetch(StoreFetch(entity: entity))))
             #expect(result.deletedCount == 20)
         }
