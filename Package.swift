@@ -55,6 +55,8 @@ let package = Package(
         .library(name: "CairnPostgres", targets: ["CairnPostgres"]),
         // The first command of README builds this one: it knows stores in folders, and no libpq.
         .executable(name: "cairn", targets: ["CairnMain"]),
+        // The same with stores in PostgreSQL.
+        .executable(name: "cairn-postgres", targets: ["CairnPostgresMain"]),
     ],
     dependencies: [
         .package(
@@ -115,6 +117,12 @@ let package = Package(
             ], exclude: layers),
         .executableTarget(
             name: "CairnMain", dependencies: ["CairnTool"], swiftSettings: settings),
+        .executableTarget(
+            name: "CairnPostgresMain",
+            dependencies: [
+                "CairnTool", "CairnPostgres", "CairnInspection", "CairnLog", "CairnStore",
+                "CairnModel",
+            ], swiftSettings: settings),
         // The expansions are a library, so that tests can call them; the plug-in only names them. A test
         // that depends on a plug-in would have everything built a second time.
         module("CairnMacros", syntax),
@@ -201,7 +209,8 @@ let package = Package(
         tests(
             "CairnToolTests",
             [
-                "CairnTool", "CairnMain", "CairnCoreData", "CairnInspection", "CairnObjects", "CairnMigration",
+                "CairnTool", "CairnMain", "CairnPostgresMain", "PostgresServers", "CairnCoreData",
+                "CairnInspection", "CairnObjects", "CairnMigration",
                 "CairnMoving", "CairnLog", "CairnStore", "CairnModel", "CairnMacros", "CSQLite",
                 "CZlib",
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),

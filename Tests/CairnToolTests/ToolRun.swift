@@ -4,6 +4,7 @@ import CairnTestSupport
 import Foundation
 import Testing
 
+@testable import CairnPostgresMain
 @testable import CairnTool
 
 /// What a command line gave.
@@ -48,7 +49,7 @@ func run(_ arguments: [String]) -> ToolRun {
     var errors: [UInt8] = []
     let console = Console(
         output: { output.append(contentsOf: $0) }, errors: { errors.append(contentsOf: $0) })
-    let code = Tool.run(arguments, console: console)
+    let code = Tool.run(arguments, StoreKinds([PostgresKind()]), console: console)
     return ToolRun(
         code: code, output: String(decoding: output, as: UTF8.self),
         errors: String(decoding: errors, as: UTF8.self))
