@@ -22,6 +22,7 @@ final class RecordingStore: PersistentStore {
     var hasRedirects: Bool { store.hasRedirects }
 
     func snapshot() throws(StoreError) -> any StoreSnapshot { try store.snapshot() }
+    func newestState() throws(StoreError) -> any StoreSnapshot { try store.newestState() }
 
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
         if !request.isEmpty { recorded.withLock { $0.append(request) } }

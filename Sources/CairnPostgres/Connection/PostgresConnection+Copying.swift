@@ -23,6 +23,7 @@ extension PostgresConnection {
         var count = 0
         try call(bound) { () throws(SQLFailure) in
             roundTrips += 1
+            observe([Statement(sql)])
             guard PQsendQueryParams(link.handle, sql, 0, nil, nil, nil, nil, 1) == 1 else {
                 throw link.lost()
             }

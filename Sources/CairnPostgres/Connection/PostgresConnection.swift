@@ -9,6 +9,12 @@
 // Threads: one at a time. Calls block.
 
 import CLibPQ
+import FoundationEssentials
+
+/// Sees each round trip of a connection, which is named by the server's process for it, with the texts of its statements.
+package typealias StatementObserver =
+    @Sendable (_ connection: Int32, _ statements: [String]) ->
+    Void
 
 final class PostgresConnection: @unchecked Sendable {
     // One thread at a time has it: the pool lends it to one closure, which must not keep it.
@@ -18,6 +24,14 @@ final class PostgresConnection: @unchecked Sendable {
     var roundTrips = 0
     /// For calls that have none of their own.
     var bound = CallBound()
+    /// What it is lent for.
+    var purpose = ConnectionPool.Purpose.request
+    /// Sees what is sent.
+    var observer: StatementObserver?
+    /// Whether the end of a transaction was sent whose answer nobody has read yet.
+    var isEnding = false
+    /// What the last commit has left in the table of tokens, for the next one to remove.
+    var lastToken: UUID?
 
     init(_ link: ServerLink, preparedStatementLimit: Int) {
         self.link = link
@@ -54,6 +68,9 @@ final class PostgresConnection: @unchecked Sendable {
 
     /// The socket, for a thread that waits for several things at once. It may be another one after each call.
     var socket: Int32 { PQsocket(link.handle) }
+
+    /// How many warnings the server has sent.
+    var warnings: Int { link.warnings }
 
     /// How many statements are prepared.
     var preparedCount: Int { prepared.count }
@@ -164,10 +181,14 @@ final class PostgresConnection: @unchecked Sendable {
         var run = PipelineRun(batch, encoded, link)
         return try call(bound) { () throws(SQLFailure) in
             roundTrips += 1
+            observe(batch)
             try run.run(&prepared)
             return (run.outcomes, run.failure)
         }
     }
+
+    /// Tells who looks on what is sent.
+    func observe(_ batch: [Statement]) { observer?(processID, batch.map(\.sql)) }
 
     /// Runs a closure as one call. What goes wrong outside a statement leaves the protocol in the middle of something:
     /// the connection is of no more use.

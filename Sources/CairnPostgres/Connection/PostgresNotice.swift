@@ -18,7 +18,14 @@ struct PostgresNotification: Sendable, Hashable {
 
 /// Where notices go: what libpq's callback is given.
 final class NoticeSink {
-    let onNotice: @Sendable (PostgresNotice) -> Void
+    private let onNotice: @Sendable (PostgresNotice) -> Void
+    /// How many warnings there were.
+    private(set) var warnings = 0
 
     init(_ onNotice: @escaping @Sendable (PostgresNotice) -> Void) { self.onNotice = onNotice }
+
+    func take(_ notice: PostgresNotice) {
+        if notice.severity == "WARNING" { warnings += 1 }
+        onNotice(notice)
+    }
 }

@@ -68,6 +68,11 @@ struct SQLFailure: Error, Sendable {
         if case .connectionLost = kind { return true }
         return sqlState?.isConnectionLoss ?? false
     }
+    /// No server takes a connection now; one may soon: it starts, is full, or another one takes over.
+    var mayConnectLater: Bool {
+        guard case .notConnected = kind else { return false }
+        return !isAuthentication && sqlState?.isMissingDatabase != true
+    }
     var isTooManyConnections: Bool { sqlState?.isTooManyConnections ?? false }
     var isDiskFull: Bool { sqlState?.isDiskFull ?? false }
     var isReadOnly: Bool { sqlState?.isReadOnly ?? false }

@@ -26,6 +26,8 @@ final class ServerLink {
     /// "host:port/database".
     var server = ""
     private(set) var isBroken = false
+    /// How many warnings the server has sent.
+    var warnings: Int { sink.warnings }
 
     private let sink: NoticeSink
     private let redacted: (String) -> String
@@ -134,6 +136,11 @@ final class ServerLink {
 
     /// Waits, for nothing.
     static func pause(_ bound: CallBound) { _ = poll(-1, 0, bound.pollMilliseconds) }
+
+    /// Waits until then, for nothing.
+    static func pause(_ deadline: Deadline) {
+        while !deadline.isOver { _ = poll(-1, 0, deadline.milliseconds(atMost: nil)) }
+    }
 
     static let readable = CShort(POLLIN)
 
@@ -256,5 +263,5 @@ private func receiveNotice(_ context: UnsafeMutableRawPointer?, _ result: Opaque
     let notice = PostgresNotice(
         severity: field(DiagnosticField.severity),
         sqlState: SQLState(field(DiagnosticField.sqlState)), message: message)
-    Unmanaged<NoticeSink>.fromOpaque(context).takeUnretainedValue().onNotice(notice)
+    Unmanaged<NoticeSink>.fromOpaque(context).takeUnretainedValue().take(notice)
 }

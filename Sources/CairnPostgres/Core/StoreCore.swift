@@ -46,8 +46,10 @@ final class StoreCore: Sendable {
     var bound: CallBound { .within(.seconds(options.timeout)) }
 
     /// A connection, until it is given back.
-    func borrow() throws(StoreError) -> PostgresConnection {
-        try Self.sql { () throws(SQLFailure) in try pool.borrow(bound) }
+    func borrow(for purpose: ConnectionPool.Purpose = .request) throws(StoreError)
+        -> PostgresConnection
+    {
+        try Self.sql { () throws(SQLFailure) in try pool.borrowPatiently(bound, for: purpose) }
     }
 
     func selection(_ table: Int) -> RowSelection {
@@ -97,8 +99,19 @@ final class StoreCore: Sendable {
 
     // MARK: Asking
 
-    /// Asks without a transaction, all in one round trip.
+    /// Asks what writes nothing, all in one round trip; once more if the connection is lost.
     func ask(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
+        do throws(StoreError) {
+            return try carryOut(statements)
+        } catch {
+            guard (error.cause as? SQLFailure)?.isConnectionLoss == true else { throw error }
+            return try carryOut(statements)
+        }
+    }
+
+    /// Carries out statements that are no request of the engine, all in one round trip.
+    @discardableResult
+    func carryOut(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
         let connection = try borrow()
         defer { pool.giveBack(connection) }
         return try Self.sql { () throws(SQLFailure) in

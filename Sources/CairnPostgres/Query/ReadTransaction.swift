@@ -1,6 +1,9 @@
 // One state of the store, kept readable by the server: a transaction that sees nothing of what is committed after it began.
 //
-// It has a connection to itself until it is let go. The server ends it when nobody has asked it anything for long.
+//   1. It begins with the first question, in one round trip, or when it is made: a state that somebody keeps is that of then.
+//   2. It has a connection to itself until it is let go. Nobody waits for its end.
+//   3. The server ends it when nobody has asked it anything for long, and when it goes away itself: what was asked before is
+//      of a state that nobody can be asked about any more.
 //
 // Threads: any; one question at a time.
 
@@ -8,14 +11,15 @@ import CairnStore
 import Synchronization
 
 final class ReadTransaction: Questions {
-    private let core: StoreCore
-    /// Held while a question is asked, which waits for the network and for nobody else.
-    private let state: Mutex<State>
-    /// The number of the last commit that it sees.
-    let commit: UInt64
+    private enum Stage {
+        case waiting
+        case open(PostgresConnection, commit: UInt64)
+        /// Why no more can be asked.
+        case over(StoreError)
+    }
 
     private struct State {
-        var connection: PostgresConnection?
+        var stage = Stage.waiting
         var cursors = CursorNames()
     }
 
@@ -24,51 +28,60 @@ final class ReadTransaction: Questions {
     private static let mostRows = 4096
     private static let mostBytes = 4 << 20
 
-    /// Begins one.
-    init(_ core: StoreCore) throws(StoreError) {
+    private let core: StoreCore
+    /// Held while a question is asked, which waits for the network and for nobody else.
+    private let state = Mutex(State())
+
+    /// - Parameter begins: whether the state is that of now, and not that of the first question.
+    init(_ core: StoreCore, begins: Bool) throws(StoreError) {
         self.core = core
-        let connection = try core.borrow()
-        // In milliseconds, as the server takes it: at least one, as none means for ever.
-        let patience = Int(min(max(core.options.snapshotTimeout * 1000, 1), 2e9))
-        do throws(SQLFailure) {
-            let results = try connection.pipeline([
-                Statement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"),
-                Statement("SET LOCAL idle_in_transaction_session_timeout = \(patience)", [], .once),
-                core.stateQuestion,
-            ])
-            commit = try core.noteState(results[2])
-        } catch {
-            core.pool.giveBack(connection)
-            throw StoreError(error)
+        if begins {
+            _ = try state.withLock { state throws(StoreError) in try begin([], &state.stage) }
         }
-        state = Mutex(State(connection: connection))
     }
 
-    deinit { end() }
+    deinit {
+        state.withLock { state in
+            if case .open(let connection, _) = state.stage { core.pool.giveBack(connection) }
+        }
+    }
+
+    /// The number of the last commit that it sees; 0 if the server cannot say it.
+    var commit: UInt64 {
+        state.withLock { state in
+            if case .waiting = state.stage { _ = try? begin([], &state.stage) }
+            guard case .open(_, let commit) = state.stage else { return 0 }
+            return commit
+        }
+    }
 
     /// Asks, all in one round trip.
     func ask(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
         if statements.isEmpty { return [] }
-        return try state.withLock { state throws(StoreError) in
-            try Self.ask(statements, &state, core)
-        }
+        return try state.withLock { state throws(StoreError) in try ask(statements, &state) }
     }
 
-    private static func ask(_ statements: [Statement], _ state: inout State, _ core: StoreCore)
-        throws(StoreError) -> [PostgresResult]
+    private func ask(_ statements: [Statement], _ state: inout State) throws(StoreError)
+        -> [PostgresResult]
     {
-        guard let open = state.connection else { throw isOver }
-        let closing = state.cursors.closing()
-        do throws(SQLFailure) {
-            let results = try open.pipeline(closing + statements, bound: core.bound)
-            return closing.isEmpty ? results : Array(results.dropFirst(closing.count))
-        } catch {
-            if open.isBroken || open.transactionStatus != .open {
-                state.connection = nil
-                core.pool.giveBack(open)
+        switch state.stage {
+        case .waiting: return try begin(statements, &state.stage)
+        case .over(let error): throw error
+        case .open(let connection, _):
+            let closing = state.cursors.closing()
+            do throws(SQLFailure) {
+                let results = try connection.pipeline(closing + statements, bound: core.bound)
+                return closing.isEmpty ? results : Array(results.dropFirst(closing.count))
+            } catch {
+                guard connection.isBroken || connection.transactionStatus != .open else {
+                    throw StoreError(error)
+                }
+                core.pool.giveBack(connection)
+                let isLost = connection.isBroken && error.isConnectionLoss
+                let failure = isLost ? lost(error) : StoreError(error)
+                state.stage = .over(isLost ? failure : Self.ended(error))
+                throw failure
             }
-            if error.isConnectionLoss { throw isOver }
-            throw StoreError(error)
         }
     }
 
@@ -84,7 +97,7 @@ final class ReadTransaction: Questions {
                 "DECLARE \(CursorNames.name(cursor)) NO SCROLL CURSOR FOR \(statement.sql)",
                 statement.parameters)
             return (
-                cursor, try Self.ask([declaration, Self.fetch(rows, cursor)], &state, core)[1]
+                cursor, try ask([declaration, Self.fetch(rows, cursor)], &state)[1]
             )
         }
         var result = first
@@ -110,19 +123,47 @@ final class ReadTransaction: Questions {
         return rows
     }
 
-    /// Lets the server forget the state.
-    private func end() {
-        state.withLock { state in
-            guard let open = state.connection.take() else { return }
-            _ = try? open.run("ROLLBACK", bound: core.bound)
-            core.pool.giveBack(open)
+    /// Begins, and asks. A connection that is lost here has answered nothing yet: another one is as good.
+    private func begin(
+        _ statements: [Statement], _ stage: inout Stage
+    ) throws(StoreError) -> [PostgresResult] {
+        // In milliseconds, as the server takes it: at least one, as none means for ever.
+        let patience = Int(min(max(core.options.snapshotTimeout * 1000, 1), 2e9))
+        let begin = [
+            Statement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"),
+            Statement("SET LOCAL idle_in_transaction_session_timeout = \(patience)", [], .once),
+            core.stateQuestion,
+        ]
+        return try Retries(Self.attempts).run { () throws(StoreError) in
+            let connection = try core.borrow(for: .snapshot)
+            do throws(SQLFailure) {
+                let results = try connection.pipeline(begin + statements, bound: core.bound)
+                stage = .open(connection, commit: try core.noteState(results[2]))
+                return Array(results[begin.count...])
+            } catch {
+                core.pool.giveBack(connection)
+                throw StoreError(error)
+            }
         }
     }
 
-    private static var isOver: StoreError {
+    private static let attempts = 3
+
+    /// What is said of a state whose connection is gone.
+    private func lost(_ failure: SQLFailure) -> StoreError {
+        let reason =
+            failure.sqlState?.isIdleInTransaction == true
+            ? "it lay unused for longer than the \(core.options.snapshotTimeout) seconds that the option snapshotTimeout allows"
+            : "the connection to the server was lost"
+        return StoreError(
+            .snapshotExpired, "the snapshot can be read no longer, take a new one: \(reason)",
+            cause: failure)
+    }
+
+    private static func ended(_ failure: SQLFailure) -> StoreError {
         StoreError(
-            .unusable,
-            "the server keeps the state that is read no longer: the connection to it was lost, or it lay unused for too long"
-        )
+            .snapshotExpired,
+            "the snapshot can be read no longer, take a new one: a question before this one has failed",
+            cause: failure)
     }
 }

@@ -79,7 +79,7 @@ extension PostgresStore: HistoryStore {
         try checkWritable()
         let layout = core.layout
         let end = "(SELECT history_begins FROM \(layout.sql(.store)) WHERE keeps_history)"
-        let results = try core.ask([
+        let results = try core.carryOut([
             Statement("BEGIN"),
             Statement(
                 """
@@ -118,12 +118,12 @@ extension PostgresStore: HistoryStore {
         guard let bounds = try historyBounds() else { throw StoreError.noHistory }
         let table = core.layout.sql(.consumers)
         guard let number else {
-            _ = try core.ask([Statement("DELETE FROM \(table) WHERE name = $1", [.text(name)])])
+            try core.carryOut([Statement("DELETE FROM \(table) WHERE name = $1", [.text(name)])])
             return
         }
         if number > bounds.last { throw StoreError.unseenCommit }
         let seen = SQLParameter.int64(Int64(clamping: number))
-        let result = try core.ask([
+        let result = try core.carryOut([
             mustExist
                 ? Statement(
                     "UPDATE \(table) SET seen = greatest(seen, $2) WHERE name = $1",

@@ -20,7 +20,9 @@ extension PostgresStore {
         let pool = ConnectionPool(
             string,
             settings: .init(
-                limit: options.connections, patience: .seconds(options.timeout)))
+                limit: max(2, options.connections), patience: .seconds(options.timeout)),
+            observer: options.observer,
+            onOpen: { connection throws(SQLFailure) in try connection.settleSession() })
         do throws(StoreError) {
             let opening = StoreOpening(pool: pool, space: string.schema, options: options)
             let opened = try opening.open(schema)

@@ -62,7 +62,13 @@ public final class PostgresStore: PersistentStore {
     /// A fixed state: the newest one that is committed.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
         try checkOpen()
-        return PostgresSnapshot(core, try ReadTransaction(core))
+        return PostgresSnapshot(core, try ReadTransaction(core, begins: true))
+    }
+
+    /// The newest state, for whoever asks at once.
+    public func newestState() throws(StoreError) -> any StoreSnapshot {
+        try checkOpen()
+        return PostgresSnapshot(core, try ReadTransaction(core, begins: false))
     }
 
     /// Writes changes, all or nothing.

@@ -79,7 +79,10 @@ public struct StoreError: Error, Sendable {
         public static let damaged = Code(rawValue: 134_085)
         /// The store was closed, or an earlier failure forbids writing.
         public static let unusable = Code(rawValue: 134_086)
-        /// A snapshot was given up, since it kept too much space from being given back.
+        /// Whether a save or a batch was committed is not known: the server that it was sent to went away, and nobody could be
+        /// asked. It was either committed as a whole or not at all.
+        public static let commitUnknown = Code(rawValue: 134_087)
+        /// A snapshot was given up, since it kept too much space from being given back, or by the server that kept it.
         public static let snapshotExpired = Code(rawValue: 134_062)
         /// Some of the history behind a token was deleted, so that it cannot say what has changed since.
         public static let historyTokenExpired = Code(rawValue: 134_301)

@@ -20,6 +20,12 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// - Throws: `StoreError` if the store was closed.
     func snapshot() throws(StoreError) -> any StoreSnapshot
 
+    /// A fixed state for whoever asks at once: the newest one when it is made, or one that is published before the first
+    /// question. A store that has to ask somebody else for a state saves a question so; for others it is `snapshot`.
+    ///
+    /// - Throws: `StoreError` if the store was closed.
+    func newestState() throws(StoreError) -> any StoreSnapshot
+
     /// Writes changes, all or nothing.
     ///
     /// - Throws: `StoreError`: `.mergeConflict` or `.constraintConflict` with all conflicts under the
@@ -130,6 +136,9 @@ public protocol StoreSnapshot: AnyObject, Sendable {
 }
 
 extension PersistentStore {
+    /// The newest state that is published.
+    public func newestState() throws(StoreError) -> any StoreSnapshot { try snapshot() }
+
     /// No: such a store does not remember it.
     public var hasRedirects: Bool { false }
 

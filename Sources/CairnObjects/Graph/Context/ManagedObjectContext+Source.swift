@@ -18,7 +18,7 @@ public import CairnStore
 extension ManagedObjectContext {
     /// The state that is read now.
     @inline(__always) func source() throws(StoreError) -> any StoreSnapshot {
-        if readsNewest { return try store.snapshot() }
+        if readsNewest { return try store.newestState() }
         return try otherSource()
     }
 
@@ -28,7 +28,7 @@ extension ManagedObjectContext {
     @inline(never)
     private func otherSource() throws(StoreError) -> any StoreSnapshot {
         if let parentSource { return parentSource }
-        if readsNewestState { return try store.snapshot() }
+        if readsNewestState { return try store.newestState() }
         if let snapshot = generation?.snapshot { return snapshot }
         let snapshot = try store.snapshot()
         generation = QueryGenerationToken(snapshot)
