@@ -8,13 +8,10 @@ import CairnStore
 import Synchronization
 
 /// The questions of a transaction that writes.
-final class WriteQuestions: Questions, @unchecked Sendable {
-    // Only the thread of the request asks.
+final class WriteQuestions: Questions {
     let commit: UInt64 = 0
     private let connection: PostgresConnection
     private let bound: CallBound
-    /// What the server said when a question failed.
-    private(set) var failure: SQLFailure?
 
     init(_ connection: PostgresConnection, _ bound: CallBound) {
         self.connection = connection
@@ -22,11 +19,8 @@ final class WriteQuestions: Questions, @unchecked Sendable {
     }
 
     func ask(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
-        do throws(SQLFailure) {
-            return try connection.pipeline(statements, bound: bound)
-        } catch {
-            failure = error
-            throw StoreError(error)
+        try StoreCore.sql { () throws(SQLFailure) in
+            try connection.pipeline(statements, bound: bound)
         }
     }
 }
@@ -37,17 +31,21 @@ struct Attempt {
     let connection: PostgresConnection
     let questions: WriteQuestions
     let origin: SaveRun.Origin
+    /// Whether nobody is to come in between: others commit so often that they always would.
+    let isPatient: Bool
     /// Told of a commit, in the order of commits.
     let tell: (PartialStore.Changes, UInt64) -> Void
 
     init(
         core: StoreCore, blocks: NumberBlocks, connection: PostgresConnection,
-        origin: SaveRun.Origin, tell: @escaping (PartialStore.Changes, UInt64) -> Void
+        origin: SaveRun.Origin, isPatient: Bool,
+        tell: @escaping (PartialStore.Changes, UInt64) -> Void
     ) {
         self.core = core
         self.blocks = blocks
         self.connection = connection
         self.origin = origin
+        self.isPatient = isPatient
         self.tell = tell
         questions = WriteQuestions(connection, core.bound)
     }
@@ -64,49 +62,134 @@ struct Attempt {
         var lastCommit: UInt64?
         var found: [ObjectID] = []
         if let fetch {
-            // Whatever of what it finds is changed by others meanwhile, or has been, is an error when it is locked.
-            let results = try connection.pipeline(
-                [Statement("BEGIN ISOLATION LEVEL REPEATABLE READ"), core.stateQuestion],
-                bound: core.bound)
-            lastCommit = try core.noteState(results[1])
-            found = try PostgresSnapshot(core, questions).fetch(fetch).ids
+            lastCommit = try begin(isPatient ? .committed : .repeatable)
+            found = try find(fetch)
         }
-        let plan = try plan(catalog, found)
-        var needs = plan.needs
+        var asked = try plan(catalog, found)
+        var needs = asked.needs
         let counts = needs.numbers.merging(more) { max($0, $1) }
         needs.numbers = [:]
         let numbers = try takeNumbers(counts, catalog, isBegun: lastCommit != nil)
         var unused = numbers
         defer { blocks.giveBack(unused) }
         try load(needs, numbers, part, lastCommit, begins: lastCommit == nil)
-        if plan.needsAll { try loadAll(part) }
-        try plan.parts?.carryOut(self, numbers, part)
+        if asked.needsAll { try loadAll(part, waits: true) }
+        var end = Ending(
+            part: part, metadata: metadata, counts: counts, numbers: numbers)
+        guard let fetch, isPatient else {
+            try asked.parts?.carryOut(self, numbers, part, waits: true)
+            return try complete(asked, end, &unused)
+        }
+        end.isInLine = true
+        var written: SaveRun.Written<R>?
+        // Who commits in this process waits here: at the server nobody would see who waits for whom.
+        try core.committing.withLock { _ in
+            if try lockStore(fetch, &found) {
+                asked = try plan(catalog, found)
+                needs = asked.needs
+                needs.numbers = [:]
+                try load(needs, [:], part, nil, begins: false, waits: false)
+            }
+            if asked.needsAll { try loadAll(part, waits: false) }
+            try asked.parts?.carryOut(self, numbers, part, waits: false)
+            written = try complete(asked, end, &unused)
+        }
+        guard let written else { preconditionFailure("what is completed has a result") }
+        return written
+    }
+
+    /// What the end of a request needs to know of its begin.
+    private struct Ending {
+        let part: PartialStore
+        let metadata: [Statement]
+        let counts: [Int: Int]
+        let numbers: [UInt32: [UInt32]]
+        /// Whether nobody else commits any more.
+        var isInLine = false
+    }
+
+    /// Has the engine carry the request out, and commits what it has changed.
+    private func complete<R>(
+        _ asked: SaveRun.Plan<R>, _ end: Ending, _ unused: inout [UInt32: [UInt32]]
+    ) throws -> SaveRun.Written<R> {
+        let catalog = end.part.catalog
         while true {
-            switch try part.perform(plan.body) {
+            switch try end.part.perform(asked.body) {
             case .lacking(let needs):
                 if !needs.numbers.isEmpty {
-                    throw MoreNumbers(counts: counts.merging(needs.numbers) { $0 + $1 })
+                    throw MoreNumbers(counts: end.counts.merging(needs.numbers) { $0 + $1 })
                 }
-                try load(needs, [:], part, nil, begins: false)
+                try load(needs, [:], end.part, nil, begins: false, waits: !end.isInLine)
             case .done(let result, var changes):
-                try plan.parts?.join(&changes)
-                if changes.isEmpty, metadata.isEmpty || !plan.isDone(result) {
-                    try connection.run("ROLLBACK", bound: core.bound)
+                try asked.parts?.join(&changes)
+                if changes.isEmpty, end.metadata.isEmpty || !asked.isDone(result) {
                     return SaveRun.Written(result: result, changes: changes, commit: nil)
                 }
-                let statements = try self.statements(changes, metadata, catalog)
-                // Whatever becomes of the commit now, they may be those of objects: nobody else gets them.
-                unused = [:]
-                let commit = try core.committing.withLock { _ in
-                    let number = try end(statements)
-                    tell(changes, number)
-                    return number
+                let number: UInt64
+                do throws(StoreError) {
+                    number = try commit(changes, end)
+                } catch {
+                    // They may be those of objects: nobody else gets them.
+                    if error.code == .commitUnknown { unused = [:] }
+                    throw error
                 }
-                unused = plan.parts?.unused ?? Self.unused(numbers, changes, catalog)
-                return SaveRun.Written(result: result, changes: changes, commit: commit)
+                unused = asked.parts?.unused ?? Self.unused(end.numbers, changes, catalog)
+                return SaveRun.Written(result: result, changes: changes, commit: number)
             }
         }
     }
+
+    /// Commits and tells it, in the order of commits.
+    private func commit(_ changes: PartialStore.Changes, _ end: Ending) throws(StoreError)
+        -> UInt64
+    {
+        let statements = try self.statements(changes, end.metadata, end.part.catalog)
+        var told = try HistoryWriter(
+            layout: core.layout, author: origin.author, contextName: origin.contextName
+        ).statements(changes.history)
+        if core.notifies { told.append(Statement("NOTIFY \(core.channel.quoted)")) }
+        let history = told
+        let transaction = TransactionEnd(core: core, connection: connection)
+        func commitNext() throws(StoreError) -> UInt64 {
+            let number = try transaction.commit(statements, history: history)
+            tell(changes, number)
+            return number
+        }
+        if end.isInLine { return try commitNext() }
+        return try core.committing.withLock { _ throws(StoreError) in try commitNext() }
+    }
+
+    // MARK: Finding
+
+    private enum Isolation: String {
+        case committed = "BEGIN ISOLATION LEVEL READ COMMITTED"
+        case repeatable = "BEGIN ISOLATION LEVEL REPEATABLE READ"
+    }
+
+    /// Begins the transaction of a request that finds its objects by a condition; gives the last commit.
+    private func begin(_ isolation: Isolation) throws -> UInt64 {
+        let results = try connection.pipeline(
+            [Statement(isolation.rawValue), core.stateQuestion], bound: core.bound)
+        return try core.noteState(results[1])
+    }
+
+    /// What a condition finds. In one state whatever of it others have changed meanwhile is an error when it is locked.
+    private func find(_ fetch: StoreFetch) throws(StoreError) -> [ObjectID] {
+        try PostgresSnapshot(core, questions).fetch(fetch).ids
+    }
+
+    /// Has all commits wait for this one, once the rows that were found are locked, as every save locks the store behind its
+    /// rows; then finds again. From here on nothing of it changes any more.
+    ///
+    /// - Returns: whether other objects are found now.
+    private func lockStore(_ fetch: StoreFetch, _ found: inout [ObjectID]) throws -> Bool {
+        try connection.run(core.layout.storeLock, bound: core.bound)
+        let before = found
+        found = try find(fetch)
+        return found != before
+    }
+
+    // MARK: Numbers
 
     /// The numbers that no new object has got.
     private static func unused(
@@ -136,14 +219,16 @@ struct Attempt {
         return try blocks.take(wanted, other, core)
     }
 
+    // MARK: Rows
+
     /// Brings what is needed to an engine, and gives it.
     @discardableResult
     func load(
         _ needs: PartialKnowledge.Needs, _ numbers: [UInt32: [UInt32]], _ part: PartialStore,
-        _ lastCommit: UInt64?, begins: Bool
+        _ lastCommit: UInt64?, begins: Bool, waits: Bool = true
     ) throws -> PartialStore.Brought {
         let loader = try NeedsLoader(
-            needs, core.layout, core.keys, core.identity, part.catalog)
+            needs, core.layout, core.keys, core.identity, part.catalog, waits: waits)
         let begin = begins ? [Statement("BEGIN"), core.stateQuestion] : []
         let results = try connection.pipeline(begin + loader.statements, bound: core.bound)
         var brought = try loader.brought(Array(results.dropFirst(begin.count)))
@@ -157,7 +242,7 @@ struct Attempt {
     }
 
     /// Loads everything, and locks it.
-    private func loadAll(_ part: PartialStore) throws {
+    private func loadAll(_ part: PartialStore, waits: Bool) throws {
         var statements: [Statement] = []
         let layout = core.layout
         for table in layout.tables.indices {
@@ -166,7 +251,8 @@ struct Attempt {
                 Statement(
                     """
                     SELECT \(selection.list("r")) FROM \(layout.sql(layout.tables[table].name)) AS r \
-                    ORDER BY r.\(TableLayout.Fixed.id.quoted) FOR UPDATE OF r
+                    ORDER BY r.\(TableLayout.Fixed.id.quoted) \
+                    FOR UPDATE OF r\(NeedsLoader.patience(waits))
                     """))
         }
         for pairs in layout.pairs.indices {
@@ -194,32 +280,10 @@ struct Attempt {
     /// What writes all of it. What is copied is there already.
     private func statements(
         _ changes: PartialStore.Changes, _ metadata: [Statement], _ catalog: Catalog
-    ) throws -> [Statement] {
-        let history = HistoryWriter(
-            layout: core.layout, author: origin.author, contextName: origin.contextName)
-        var statements = try ChangeWriter(changes, core.layout, core.keys)
-            .begin(connection, core.bound)
-        statements += RedirectWriter(layout: core.layout).statements(changes.redirects, catalog)
-        statements += metadata
-        // From here on to the end of the transaction commits stand in line.
-        statements.append(
-            Statement(
-                """
-                UPDATE \(core.layout.sql(.store)) SET last_commit = last_commit + 1 \
-                RETURNING last_commit
-                """))
-        statements += try history.statements(changes.history)
-        if core.notifies { statements.append(Statement("NOTIFY \(core.channel.quoted)")) }
-        return statements
-    }
-
-    /// Ends the transaction, and gives the number of the commit.
-    private func end(_ statements: [Statement]) throws -> UInt64 {
-        let all = statements + [Statement("COMMIT")]
-        let results = try connection.pipeline(all, bound: core.bound)
-        guard let number = results.last(where: { $0.rowCount == 1 && $0.columnCount == 1 }) else {
-            throw SQLFailure(.unreadable, "the store does not count its commits")
-        }
-        return UInt64(clamping: try number.int64(0, 0))
+    ) throws(StoreError) -> [Statement] {
+        let writer = try ChangeWriter(changes, core.layout, core.keys)
+        return try StoreCore.sql { () throws(SQLFailure) in
+            try writer.begin(connection, core.bound)
+        } + RedirectWriter(layout: core.layout).statements(changes.redirects, catalog) + metadata
     }
 }

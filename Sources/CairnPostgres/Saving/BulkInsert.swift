@@ -38,6 +38,7 @@ final class BulkInsert {
     private var made: [Int: ObjectNumbers] = [:]
     private var updated: [Int: ObjectNumbers] = [:]
     private var listed: Set<ObjectID> = []
+    private var waits = true
     /// How many rows the parts before had.
     private var firstRow = 0
     /// The numbers that no object has got.
@@ -85,9 +86,12 @@ final class BulkInsert {
     // MARK: Parts
 
     /// Carries the parts out in the transaction of an attempt, and prepares an engine for what is left.
+    ///
+    /// - Parameter waits: whether for rows that others have locked.
     func carryOut(
-        _ attempt: Attempt, _ numbers: [UInt32: [UInt32]], _ rest: PartialStore
+        _ attempt: Attempt, _ numbers: [UInt32: [UInt32]], _ rest: PartialStore, waits: Bool
     ) throws {
+        self.waits = waits
         try attempt.connection.pipeline([IndexedPlans.statement], bound: attempt.core.bound)
         let tree = rest.catalog.entities[entity.index].tree
         let hierarchy = rest.catalog.trees[tree].id
@@ -133,7 +137,7 @@ final class BulkInsert {
                 // Of other hierarchies: targets that are made.
                 let more = try attempt.takeNumbers(needs.numbers, catalog, isBegun: true)
                 needs.numbers = [:]
-                try attempt.load(needs, more, part, nil, begins: false)
+                try attempt.load(needs, more, part, nil, begins: false, waits: waits)
             case .done(let result, var changes):
                 earlier?.accept()
                 try note(&changes)
@@ -230,7 +234,7 @@ final class BulkInsert {
             candidates = try untouched(attempt, earlier)
         }
         let needs = PartialKnowledge.Needs(rows: candidates, catalog, attempt.core.identity)
-        let brought = try attempt.load(needs, [:], rest, nil, begins: false)
+        let brought = try attempt.load(needs, [:], rest, nil, begins: false, waits: waits)
         let tree = catalog.entities[entity.index].tree
         // Others may have deleted some of them meanwhile.
         earlier.missing = brought.rows.filter { catalog.entities[$0.entity].tree == tree }

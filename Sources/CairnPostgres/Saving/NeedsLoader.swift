@@ -1,7 +1,7 @@
 // Brings what a request needs: one statement for each kind of need and table, all of them in one round trip.
 //
 // Rows are locked as they are read, in the order of their numbers, so that nobody changes them before the transaction ends and
-// two transactions seldom wait for each other.
+// two transactions seldom wait for each other. Who has the lock of the store waits for nobody who may wait for that.
 //
 // Threads: plain values.
 
@@ -16,6 +16,7 @@ struct NeedsLoader {
     private let identity: StoreIdentity
     private let catalog: Catalog
     private let needs: PartialKnowledge.Needs
+    private let patience: String
     private(set) var statements: [Statement] = []
     /// By statement: what its rows are.
     private var answers: [Answer] = []
@@ -29,10 +30,12 @@ struct NeedsLoader {
         case nothing
     }
 
+    /// - Parameter waits: whether rows that others have locked are waited for; else they are an error.
     init(
         _ needs: PartialKnowledge.Needs, _ layout: TableLayout, _ keys: KeyLayout,
-        _ identity: StoreIdentity, _ catalog: Catalog
+        _ identity: StoreIdentity, _ catalog: Catalog, waits: Bool
     ) throws(StoreError) {
+        patience = Self.patience(waits)
         self.layout = layout
         self.keys = keys
         self.identity = identity
@@ -42,6 +45,9 @@ struct NeedsLoader {
         askForReferences()
         try askForKeys()
     }
+
+    /// How a statement that locks ends.
+    static func patience(_ waits: Bool) -> String { waits ? "" : " NOWAIT" }
 
     /// What the answers bring.
     func brought(_ results: [PostgresResult]) throws(SQLFailure) -> PartialStore.Brought {
@@ -84,7 +90,7 @@ struct NeedsLoader {
             Statement(
                 """
                 SELECT \(selection.list("r")) FROM \(layout.sql(layout.tables[selection.table].name)) AS r\
-                \(source) ORDER BY r.\(TableLayout.Fixed.id.quoted) FOR UPDATE OF r
+                \(source) ORDER BY r.\(TableLayout.Fixed.id.quoted) FOR UPDATE OF r\(patience)
                 """, parameters))
         answers.append(.rows(selection))
     }
@@ -145,7 +151,7 @@ struct NeedsLoader {
             Statement(
                 """
                 SELECT \(id) FROM \(layout.sql(layout.tables[table].name)) WHERE \(id) = ANY($1::bigint[]) \
-                ORDER BY \(id) FOR UPDATE
+                ORDER BY \(id) FOR UPDATE\(patience)
                 """, numbers))
         answers.append(.nothing)
     }

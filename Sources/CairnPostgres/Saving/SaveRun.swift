@@ -6,14 +6,13 @@
 //      nothing is missing: mostly nothing is.
 //   4. What it has changed is written in one round trip, with the number of the commit and its end.
 //
-// If somebody else was in the way, all is done again, a little later each time.
+// If somebody else was in the way, or the connection was lost, all is done again, a little later each time.
 //
 // Threads: owned by one call.
 
 import CairnLog
 import CairnModel
 import CairnStore
-import Foundation
 
 struct SaveRun {
     let core: StoreCore
@@ -59,50 +58,37 @@ struct SaveRun {
         with metadata: [Statement] = [], fetching fetch: StoreFetch? = nil,
         _ plan: (Catalog, [ObjectID]) throws(StoreError) -> Plan<R>
     ) throws(StoreError) -> Written<R> {
-        var attempt = 1
         var more: [Int: Int] = [:]
-        while true {
-            let connection = try core.borrow()
-            defer { core.pool.giveBack(connection) }
-            let attemptOfRun = Attempt(
-                core: core, blocks: blocks, connection: connection, origin: origin, tell: tell)
-            do {
-                return try attemptOfRun.run(metadata, fetch, more, plan)
-            } catch let needed as MoreNumbers {
-                // They are taken before the transaction begins.
-                more = needed.counts
-                continue
-            } catch {
-                guard let failure = attemptOfRun.questions.failure ?? error as? SQLFailure else {
-                    throw Self.storeError(error)
-                }
-                guard failure.mayBeTriedAgain, attempt < core.options.attempts else {
+        return try Retries(core.options.attempts).run { attempt throws(StoreError) in
+            while true {
+                let connection = try core.borrow()
+                defer { core.pool.giveBack(connection) }
+                let attempt = Attempt(
+                    core: core, blocks: blocks, connection: connection, origin: origin,
+                    isPatient: attempt >= Self.hastyAttempts, tell: tell)
+                do {
+                    return try attempt.run(metadata, fetch, more, plan)
+                } catch let needed as MoreNumbers {
+                    // They are taken before the transaction begins.
+                    more = needed.counts
+                } catch let failure as SQLFailure {
                     throw StoreError(failure)
+                } catch let error as StoreError {
+                    throw error
+                } catch {
+                    preconditionFailure(
+                        "a save gives errors of stores and of the server alone: \(error)")
                 }
             }
-            // Who was in the way is likely to be again for a while.
-            usleep(UInt32.random(in: 500...(1000 << UInt32(min(attempt, 7)))))
-            attempt += 1
         }
     }
 
-    private static func storeError(_ error: any Error) -> StoreError {
-        guard let error = error as? StoreError else {
-            preconditionFailure("a save gives errors of stores and of the server alone: \(error)")
-        }
-        return error
-    }
+    /// How many attempts do not make others wait.
+    private static let hastyAttempts = 2
 }
 
 /// A request that has more new objects than it was given numbers for.
 struct MoreNumbers: Error {
     /// By tree of the catalog.
     let counts: [Int: Int]
-}
-
-extension SQLFailure {
-    /// Whether somebody else was in the way: another try finds what he has done.
-    fileprivate var mayBeTriedAgain: Bool {
-        isSerialization || isUniqueViolation || isForeignKeyViolation
-    }
 }

@@ -21,14 +21,11 @@ extension PostgresStore: MetadataStore {
         if let waiting = waitingMetadata.withLock({ $0 }) {
             return metadata(waiting.values, waiting.identifier ?? identity.identifier)
         }
-        let connection = try core.borrow()
-        defer { core.pool.giveBack(connection) }
+        let results = try core.ask([
+            Statement("SELECT key, value FROM \(core.layout.sql(.metadata))"),
+            Statement("SELECT identifier FROM \(core.layout.sql(.store))"),
+        ])
         return try StoreCore.sql { () throws(SQLFailure) in
-            let results = try connection.pipeline(
-                [
-                    Statement("SELECT key, value FROM \(core.layout.sql(.metadata))"),
-                    Statement("SELECT identifier FROM \(core.layout.sql(.store))"),
-                ], bound: core.bound)
             var values: [String: Value] = [:]
             for row in 0..<results[0].rowCount {
                 let key = try results[0].string(row, 0)
@@ -72,12 +69,10 @@ extension PostgresStore: MetadataStore {
     public func writeMetadata() throws(StoreError) {
         try checkWritable()
         guard let waiting = waitingMetadata.withLock({ $0 }) else { return }
-        let connection = try core.borrow()
-        defer { core.pool.giveBack(connection) }
         let statements = try waiting.statements(core.layout)
-        try StoreCore.sql { () throws(SQLFailure) in
-            try connection.pipeline(
-                [Statement("BEGIN")] + statements + [Statement("COMMIT")], bound: core.bound)
+        // Written twice they are what they are: a lost connection, too, is tried again.
+        _ = try Retries(core.options.attempts).run { () throws(StoreError) in
+            try core.carryOut([Statement("BEGIN")] + statements + [Statement("COMMIT")])
         }
         forget(waiting)
     }
@@ -110,6 +105,8 @@ struct WaitingMetadata: Sendable, Equatable {
             }
         }
         var statements = [
+            // Two who write them wait for each other here, and not at each key.
+            layout.storeLock,
             Statement("DELETE FROM \(layout.sql(.metadata))"),
             Statement(
                 """

@@ -57,6 +57,7 @@ struct StoreOpening {
                 if let found = try find(connection) {
                     let core = try core(found, schema)
                     try settleHistory(connection, core)
+                    removeTokens(connection, core.layout)
                     return (core, wasMade)
                 }
                 guard options.createsIfMissing, !options.isReadOnly else {
@@ -158,6 +159,16 @@ struct StoreOpening {
         let all = statements
         try StoreCore.sql { () throws(SQLFailure) in try connection.pipeline(all, bound: bound) }
         core.note(keepsHistory: isKept)
+    }
+
+    // MARK: Tokens
+
+    /// Removes the tokens of commits after which nobody will ask any more. Who may not is none the worse for it.
+    private func removeTokens(_ connection: PostgresConnection, _ layout: TableLayout) {
+        if options.isReadOnly { return }
+        _ = try? connection.run(
+            "DELETE FROM \(layout.sql(.tokens)) WHERE made < now() - interval '1 day'",
+            bound: bound)
     }
 
     // MARK: Making

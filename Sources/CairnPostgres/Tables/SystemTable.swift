@@ -16,6 +16,8 @@ enum SystemTable: String, CaseIterable {
     case transactions = "cairn_transactions"
     /// What each commit did to which object.
     case changes = "cairn_changes"
+    /// Which transactions were committed of whose end somebody may have to be told by another connection.
+    case tokens = "cairn_tokens"
     /// Who reads the history, and how far.
     case consumers = "cairn_consumers"
 }

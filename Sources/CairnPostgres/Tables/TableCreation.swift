@@ -59,6 +59,11 @@ struct TableCreation {
                 commit bigint NOT NULL, place integer NOT NULL, entity smallint NOT NULL, \
                 kind smallint NOT NULL, content text NOT NULL, PRIMARY KEY (commit, place)
                 """),
+            // 0 is the commit of a transaction that was given up before it could commit.
+            table(
+                .tokens,
+                "token uuid PRIMARY KEY, commit bigint NOT NULL, made timestamp with time zone NOT NULL"
+            ),
             table(.consumers, "name text COLLATE \"C\" PRIMARY KEY, seen bigint NOT NULL"),
         ]
     }
