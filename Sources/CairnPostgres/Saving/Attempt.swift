@@ -126,9 +126,9 @@ struct Attempt {
                     return SaveRun.Written(result: result, changes: changes, commit: nil)
                 }
                 let number: UInt64
-                do throws(StoreError) {
+                do {
                     number = try commit(changes, end)
-                } catch {
+                } catch let error as StoreError {
                     // They may be those of objects: nobody else gets them.
                     if error.code == .commitUnknown { unused = [:] }
                     throw error
@@ -140,9 +140,9 @@ struct Attempt {
     }
 
     /// Commits and tells it, in the order of commits.
-    private func commit(_ changes: PartialStore.Changes, _ end: Ending) throws(StoreError)
-        -> UInt64
-    {
+    ///
+    /// - Throws: `StoreError`, or `SQLFailure` if it has not come to the end.
+    private func commit(_ changes: PartialStore.Changes, _ end: Ending) throws -> UInt64 {
         let statements = try self.statements(changes, end.metadata, end.part.catalog)
         var told = try HistoryWriter(
             layout: core.layout, author: origin.author, contextName: origin.contextName
@@ -280,10 +280,8 @@ struct Attempt {
     /// What writes all of it. What is copied is there already.
     private func statements(
         _ changes: PartialStore.Changes, _ metadata: [Statement], _ catalog: Catalog
-    ) throws(StoreError) -> [Statement] {
-        let writer = try ChangeWriter(changes, core.layout, core.keys)
-        return try StoreCore.sql { () throws(SQLFailure) in
-            try writer.begin(connection, core.bound)
-        } + RedirectWriter(layout: core.layout).statements(changes.redirects, catalog) + metadata
+    ) throws -> [Statement] {
+        try ChangeWriter(changes, core.layout, core.keys).begin(connection, core.bound)
+            + RedirectWriter(layout: core.layout).statements(changes.redirects, catalog) + metadata
     }
 }

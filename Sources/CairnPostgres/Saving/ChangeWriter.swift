@@ -38,9 +38,9 @@ struct ChangeWriter {
     }
 
     /// Writes all up to the last copy, and gives the statements that are left.
-    func begin(_ connection: PostgresConnection, _ bound: CallBound) throws(SQLFailure)
-        -> [Statement]
-    {
+    ///
+    /// - Throws: `StoreError` or `SQLFailure`.
+    func begin(_ connection: PostgresConnection, _ bound: CallBound) throws -> [Statement] {
         var done = 0
         for (place, copy) in copies {
             try connection.pipeline(Array(statements[done..<place]), bound: bound)

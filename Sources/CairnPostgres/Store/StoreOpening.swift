@@ -2,7 +2,8 @@
 //
 //   1. A store is there if its table `cairn_store` has a row. That is written last.
 //   2. Its tables are made in one transaction, what stands in them at first is written in another: some databases keep
-//      the two apart. Two who make the same store at the same time find each other's tables, and go on.
+//      the two apart. Between the two the model that they were made for stands in a comment on `cairn_store`: who finds the
+//      tables of somebody else, who may have been stopped behind them, finishes that store, whatever its own model is.
 //   3. The model of the store has to store the same as the one that it is opened with.
 //
 // Threads: owned by one call.
@@ -178,25 +179,79 @@ struct StoreOpening {
     /// - Returns: whether this one did.
     private func make(_ connection: PostgresConnection, _ schema: Schema) throws(StoreError) -> Bool
     {
-        let layout = TableLayout(schema, in: space)
-        let creation = TableCreation(layout: layout, keys: KeyLayout(schema))
         let part = try PartialStore(schema, identifier: UUID())
         defer { part.close() }
         let catalog = part.catalog
         let model = try CatalogDocument.encode(catalog)
+        if try makeTables(connection, schema, model) {
+            let isFirst = try write(connection, TableLayout(schema, in: space), catalog, model)
+            let table = TableLayout(schema, in: space).sql(.store)
+            // It is read no more: who has written the row meanwhile does not mind.
+            _ = try? connection.run("COMMENT ON TABLE \(table) IS NULL", [], .once, bound: bound)
+            return isFirst
+        } else if let model = try begunModel(connection) {
+            let found = model.withUnsafeBytes { try? CatalogDocument.decode($0) }
+            guard let catalog = found else {
+                throw StoreError(
+                    .damaged,
+                    "the comment on the table cairn_store is none of a store that is being made")
+            }
+            return try write(connection, TableLayout(catalog.schema, in: space), catalog, model)
+        }
+        return false
+    }
+
+    /// Makes the tables, with the model that they are for; false if somebody else has made them.
+    private func makeTables(
+        _ connection: PostgresConnection, _ schema: Schema, _ model: [UInt8]
+    ) throws(StoreError) -> Bool {
+        let layout = TableLayout(schema, in: space)
+        let creation = TableCreation(layout: layout, keys: KeyLayout(schema))
+        let comment = """
+            COMMENT ON TABLE \(layout.sql(.store)) IS \(String(decoding: model, as: UTF8.self).literal)
+            """
         do throws(SQLFailure) {
             try connection.run(
                 "CREATE SCHEMA IF NOT EXISTS \(space.quoted)", [], .once, bound: bound)
-            let tables = ["BEGIN"] + creation.statements + ["COMMIT"]
+            let tables = ["BEGIN"] + creation.statements + [comment, "COMMIT"]
             try connection.pipeline(tables.map { Statement($0, [], .once) }, bound: bound)
+            return true
         } catch {
             if connection.transactionStatus != .none {
                 _ = try? connection.run("ROLLBACK", [], .once, bound: bound)
             }
-            // Somebody else is making it, or was stopped behind its tables.
             guard error.isNameTaken else { throw StoreError(error) }
         }
-        return try StoreCore.sql { () throws(SQLFailure) in
+        return false
+    }
+
+    /// The model of tables that were made and in which nothing stands yet.
+    private func begunModel(_ connection: PostgresConnection) throws(StoreError) -> [UInt8]? {
+        try StoreCore.sql { () throws(SQLFailure) in
+            let result = try connection.run(
+                """
+                SELECT obj_description(c.oid, 'pg_class') FROM pg_class AS c \
+                JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 AND c.relname = $2
+                """, [.text(space), .text(SystemTable.store.rawValue)], bound: bound)
+            if result.rowCount == 0 {
+                throw SQLFailure(
+                    .unreadable,
+                    "the schema \(space) has tables of names that the store needs, and is none of a store: choose another one by the option cairn_schema"
+                )
+            }
+            return result.isNull(0, 0) ? nil : Array(try result.string(0, 0).utf8)
+        }
+    }
+
+    /// Writes what stands in the tables at first.
+    ///
+    /// - Returns: whether nobody else has written it.
+    private func write(
+        _ connection: PostgresConnection, _ layout: TableLayout, _ catalog: Catalog,
+        _ model: [UInt8]
+    ) throws(StoreError) -> Bool {
+        try StoreCore.sql { () throws(SQLFailure) in
             let statements = first(layout, catalog, model)
             let results = try connection.pipeline(statements, bound: bound)
             // The last one before the end.

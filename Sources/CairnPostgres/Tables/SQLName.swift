@@ -36,4 +36,9 @@ struct SQLNames {
 extension String {
     /// The name as SQL has it, whatever is in it.
     var quoted: String { "\"" + replacing("\"", with: "\"\"") + "\"" }
+
+    /// The text as a constant in SQL, whatever is in it. For statements that take no parameters: values are those else.
+    var literal: String {
+        "E'" + replacing("\\", with: "\\\\").replacing("'", with: "''") + "'"
+    }
 }
