@@ -156,8 +156,8 @@ let package = Package(
         tests(
             "CairnPostgresTests",
             [
-                "CairnPostgres", "PostgresServers", "CLibPQ", "CairnLog", "CairnStore",
-                "CairnModel",
+                "CairnPostgres", "PostgresServers", "CLibPQ", "CairnObjects", "CairnLog",
+                "CairnStore", "CairnModel",
             ]),
         // What every store has to do, by the contract alone.
         tests("StoreConformance", ["StoreBackends", "CairnLog", "CairnStore", "CairnModel"]),

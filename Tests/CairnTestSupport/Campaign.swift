@@ -33,6 +33,7 @@
 //     $T --filter 'CorpusStoreTests|MigrationCorpusTests|CatalogSuccessorTests|VersionHashTests'  # each step of real models
 //     $T --filter 'CorpusModelTests|ModelDescriptionTests|SwiftModelSyntaxTests'                  # each of 155 real models
 //     $T --filter 'CrowdedKeyTests|OperatorTableTests|GroupSieveTests|RandomRuleTests'
+//     $T --filter 'CutTests|FailOverTests|ContentionTests|FirstOpeningTests'    # servers and connections that die
 //
 // Races are looked for in a build of its own, without CAIRN_CAMPAIGN, and with locks that the sanitizer sees:
 //

@@ -9,7 +9,7 @@
 // Threads: any. Starting and stopping is for one at a time.
 
 import CairnTestSupport
-import Foundation
+package import Foundation
 import Synchronization
 
 #if canImport(Glibc)
@@ -97,8 +97,7 @@ package final class PostgresServer: Sendable {
         following primary: PostgresServer, as name: String, _ settings: Settings = Settings()
     ) throws {
         try self.init(settings) { programs, server in
-            let connection =
-                "host=\(primary.socketPath) port=\(primary.port) user=\(Self.user) application_name=\(name)"
+            let connection = Self.replication(from: primary, as: name)
             try programs.run(
                 "pg_basebackup",
                 [
@@ -185,10 +184,47 @@ package final class PostgresServer: Sendable {
     /// Takes over changes of the configuration that need no start.
     package func reload() throws { try control("reload", []) }
 
+    /// How much of another server's log it has on its disk.
+    package func receivedBytes() throws -> Int {
+        let text = try run(
+            "SELECT coalesce(pg_wal_lsn_diff(greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), '0/0'), 0)"
+        )
+        return Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    }
+
+    /// Has a server that followed another follow this one.
+    package func follow(_ primary: PostgresServer, as name: String) throws {
+        let connection = Self.replication(from: primary, as: name)
+        try run("ALTER SYSTEM SET primary_conninfo = '\(connection)'")
+        try reload()
+    }
+
+    private static func replication(from primary: PostgresServer, as name: String) -> String {
+        "host=\(primary.socketPath) port=\(primary.port) user=\(user) application_name=\(name)"
+    }
+
+    /// Stops its processes where they are: it answers nobody, and nobody sees that it is gone.
+    package func freeze() throws { try signalAll("STOP") }
+
+    /// Lets them go on.
+    package func thaw() throws { try signalAll("CONT") }
+
+    private func signalAll(_ signal: String) throws {
+        let file = try String(contentsOfFile: "\(dataPath)/postmaster.pid", encoding: .utf8)
+        let main = file.prefix { !$0.isNewline }
+        _ = try ServerProcess.run([
+            "/bin/sh", "-c",
+            "kill -$1 $(cat /proc/$2/task/$2/children) $2", "sh", signal, String(main),
+        ])
+    }
+
     private func control(_ verb: String, _ arguments: [String]) throws {
         try programs.run(
             "pg_ctl", [verb, "--pgdata=\(dataPath)", "--wait", "--timeout=300"] + arguments)
     }
+
+    /// Gives a file or a folder to it.
+    package func handOver(_ url: URL) throws { try programs.handOver(url) }
 
     // MARK: Its databases
 

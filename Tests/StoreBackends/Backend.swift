@@ -92,8 +92,16 @@ package enum Backend: String, CaseIterable, Sendable {
     {
         var options = PostgresOptions()
         if tracksHistory { options.persistentHistoryTracking = true }
+        options.observer = Self.watched
         let url = try PostgresServer.shared().url(["cairn_schema": name])
         return try PostgresStore.open(url, schema: schema, options: options)
+    }
+
+    /// What is sent to a server is looked at in all tests.
+    private static let watched: @Sendable (Int32, [String]) -> Void = { connection, statements in
+        for refusal in StatementForms.shared.take(connection, statements) {
+            Issue.record("\(refusal)")
+        }
     }
 
     /// Removes whatever the stores at a place have left; all of them are closed.
