@@ -117,8 +117,8 @@ package final class StatementForms: Sendable {
         "CREATE FUNCTION", "CREATE TRIGGER", "CREATE RULE", "CREATE TYPE", "CREATE DOMAIN",
         "CREATE EXTENSION", "DO $",
         // What only one of them has.
-        "MERGE INTO", "DECLARE", "FETCH", "CLUSTER", "VACUUM", "EXCLUDE USING", "INHERITS",
-        "PARTITION BY RANGE", "UNLOGGED", "CREATE VIEW", "MATERIALIZED", "PREPARE TRANSACTION",
+        "MERGE INTO", "CLUSTER", "VACUUM", "EXCLUDE USING", "INHERITS",
+        "PARTITION BY RANGE", "UNLOGGED", "MATERIALIZED", "PREPARE TRANSACTION",
     ]
 
     /// The only beginnings of statements that may have these words.
