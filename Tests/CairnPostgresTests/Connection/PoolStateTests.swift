@@ -47,6 +47,28 @@ struct PoolStateTests {
         #expect(name(state.take(first)) == "none")
     }
 
+    @Test("some stay free of snapshots, and who waits for one of those is passed by others")
+    func snapshots() {
+        var state = State(limit: 4)
+        #expect(state.snapshotLimit == 3)
+        for _ in 0..<3 { #expect(name(state.take(state.enter(for: .snapshot))) == "opening") }
+        let fourth = state.enter(for: .snapshot)
+        #expect(name(state.take(fourth)) == "none")
+        #expect(name(state.take(state.enter())) == "opening")
+        let request = state.enter()
+        #expect(name(state.take(request)) == "none")
+        #expect(state.giveBack("a", now: 1) == nil)
+        // It is for a request alone.
+        #expect(name(state.take(fourth)) == "none")
+        #expect(name(state.take(request)) == "a 1")
+        #expect(state.giveBack("b", of: .snapshot, now: 2) == nil)
+        #expect(name(state.take(fourth)) == "b 2")
+        state.drop(.snapshot)
+        #expect(state.lent == 3 && state.lentToSnapshots == 2)
+        #expect(State(limit: 1).snapshotLimit == 1)
+        #expect(State(limit: 8).snapshotLimit == 6)
+    }
+
     @Test("the one used last is lent first, and the old ones are taken out")
     func lastFirst() {
         var state = State(limit: 3)
