@@ -18,10 +18,12 @@ struct BothPlaces: ~Copyable {
     let url: String
 
     fileprivate init() throws {
-        server = try PostgresServer.shared()
+        let server = try PostgresServer.shared()
+        let work = try Workplace()
+        self.server = server
+        self.work = work
         space = "tool-\(UUID().uuidString)"
         url = server.url(["cairn_schema": space])
-        work = try Workplace()
     }
 
     fileprivate func clear() throws {
