@@ -21,9 +21,12 @@ extension Decimal {
             digits.append(UInt8(ascii: "0"))
             exponent -= 1
         }
-        guard digits.count <= 38, (-128...127).contains(exponent) else { return nil }
+        // Of those with 39 digits some can be held.
+        guard digits.count <= 39, (-128...127).contains(exponent) else { return nil }
         let plain = (parts.isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self)
-        guard let value = Decimal(string: "\(plain)e\(exponent)") else { return nil }
+        guard let value = Decimal(string: "\(plain)e\(exponent)"),
+            digits.count < 39 || DecimalText("\(value)") == parts
+        else { return nil }
         self = value
     }
 }

@@ -131,6 +131,9 @@ struct ValueTests {
         for text in ["", "-", ".", "e5", "1e", "1.2.3", "12abc", " 1", "1 ", "0x10", "NaN", "--1"] {
             #expect(Decimal(exactText: text) == nil, "\(text)")
         }
+        let largest = "340282366920938463463374607431768211455"
+        #expect(Decimal(exactText: largest).map { "\($0)" } == largest)
+        #expect(Decimal(exactText: "340282366920938463463374607431768211456") == nil)
         let digits = String(repeating: "9", count: 38)
         #expect(Decimal(exactText: digits).map { "\($0)" } == digits)
         #expect(Decimal(exactText: digits + "9") == nil)
