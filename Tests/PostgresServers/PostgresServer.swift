@@ -64,6 +64,11 @@ package final class PostgresServer: Sendable {
         // A context that ends with unsaved changes never goes, as its objects keep it, nor does its store: so the connections of
         // stores that nobody uses any more end here.
         settings.configuration["idle_session_timeout"] = "30s"
+        // Tables are made and dropped by the ten thousand, and nothing of them has to last.
+        settings.configuration.merge([
+            "wal_level": "minimal", "max_wal_senders": "0", "full_page_writes": "off",
+            "max_wal_size": "128MB",
+        ]) { $1 }
         let server = try PostgresServer(settings)
         let version = try server.run("SHOW server_version")
             .trimmingCharacters(in: .whitespacesAndNewlines)

@@ -68,8 +68,10 @@ package enum Backend: String, CaseIterable, Sendable {
         case .logOnDisk:
             preconditionFailure("who makes such a store has to remove its folder: use withStore")
         case .postgres:
-            return try Self.postgres(
-                schema, named: PostgresServer.shared().newName("store"), tracksHistory)
+            let name = try PostgresServer.shared().newName("store")
+            let store = try Self.postgres(schema, named: name, tracksHistory)
+            try ForgottenStores.shared.note(store, name)
+            return store
         }
     }
 
@@ -88,9 +90,12 @@ package enum Backend: String, CaseIterable, Sendable {
 
     /// Opens the store in a schema of the tests' server, or makes one there.
     private static func postgres(_ schema: Schema, named name: String, _ tracksHistory: Bool) throws
-        -> any WholeStore
+        -> PostgresStore
     {
         var options = PostgresOptions()
+        // Tests that wait for others lie still for long.
+        options.timeout = 300
+        options.snapshotTimeout = 3600
         if tracksHistory { options.persistentHistoryTracking = true }
         options.observer = Self.watched
         let url = try PostgresServer.shared().url(["cairn_schema": name])
