@@ -13,11 +13,14 @@ struct RandomStore {
     let schema: Schema
     private let options: LogStoreOptions
     private(set) var store: LogStore
+    /// Whether texts have no U+0000, which PostgreSQL does not take.
+    let isPlain: Bool
     private var keys: Int64 = 0
 
     /// - Parameter hasManyBlocks: whether a few hundred rows are enough for a scan by several threads.
     init(hasManyBlocks: Bool = false, _ random: inout RandomSource) throws {
         model = Self.model(&random)
+        isPlain = random.oneIn(2)
         schema = try Schema(model)
         var options = LogStoreOptions()
         options.fileSystem = MemoryFileSystem()
@@ -196,7 +199,10 @@ struct RandomStore {
                 guard case .attribute(let type) = object.entity.columns[column].kind else {
                     continue
                 }
-                let value = random.oneIn(5) ? Value.null : RandomValue.stored(type, &random)
+                var value = random.oneIn(5) ? Value.null : RandomValue.stored(type, &random)
+                if isPlain, case .string(let text) = value {
+                    value = .string(text.replacing("\0", with: ""))
+                }
                 object[object.entity.columns[column].name] = value.any
             }
         }

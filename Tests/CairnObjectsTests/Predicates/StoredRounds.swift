@@ -5,18 +5,20 @@
 //   3. More of 1, and compaction.
 //   4. The store is closed and opened again.
 //
-// At each time the same files are open twice: with the model's fetch indexes and several threads, and without either.
+// At each time the same files are open twice: with the model's fetch indexes and several threads, and without either. On a
+// machine with PostgreSQL half of the stores are there a third time.
 
 import CairnLog
 import CairnModel
 import CairnStore
 import CairnTestSupport
+import StoreBackends
 
 /// A store that is asked, and its objects in memory.
 struct AskedStore {
     var made: RandomStore
     let graph: Graph
-    /// With indexes, and without.
+    /// With indexes, and without; and in other kinds of stores.
     let snapshots: [any StoreSnapshot]
 
     var store: LogStore { made.store }
@@ -44,13 +46,25 @@ enum StoredRounds {
         try Rounds.run(test, everyDay: everyDay, whole: whole) { random in
             let isLarge = random.seed % 4 == 0
             var made = try RandomStore(hasManyBlocks: isLarge, &random)
-            func asking(_ count: Int) throws {
-                let plain = try made.plain()
-                var asked = AskedStore(
-                    made: made, graph: try Graph(made.store),
-                    snapshots: [try made.store.snapshot(), try plain.snapshot()])
+            func asking(
+                _ count: Int, _ graph: Graph, _ snapshots: [any StoreSnapshot]
+            ) throws {
+                var asked = AskedStore(made: made, graph: graph, snapshots: snapshots)
                 try ask(count, &asked, &random)
                 made = asked.made
+            }
+            func asking(_ count: Int) throws {
+                let plain = try made.plain()
+                let graph = try Graph(made.store)
+                let snapshots = [try made.store.snapshot(), try plain.snapshot()]
+                if made.isPlain, Backend.allCases.contains(.postgres) {
+                    try Backend.postgres.withPlace(made.schema) { place in
+                        let copy = try graph.copy(to: place, as: made.store.identity)
+                        try asking(count, graph, snapshots + [copy.snapshot()])
+                    }
+                } else {
+                    try asking(count, graph, snapshots)
+                }
                 try plain.close()
             }
             if isLarge {
