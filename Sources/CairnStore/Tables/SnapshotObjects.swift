@@ -76,7 +76,8 @@ package final class SnapshotObjects {
 
     /// The objects that a relationship leads to; nothing if it is none.
     private func follow(_ name: String, from owners: [SnapshotObject]) -> [SnapshotObject] {
-        var targets: [(ids: [ObjectID], entity: Int)] = []
+        // By destination.
+        var targets: [Int: [ObjectID]] = [:]
         // Relationships of one name have the same index in all descendants, but owners are asked by entity.
         for (entity, owners) in Dictionary(grouping: owners, by: \.evaluatedEntity.index) {
             let description = schema.entities[entity]
@@ -86,13 +87,13 @@ package final class SnapshotObjects {
                 let ids = owners.compactMap { owner -> ObjectID? in
                     if case .objectID(let id) = owner.evaluatedColumn(column) { id } else { nil }
                 }
-                targets.append((ids, relationship.destination))
+                targets[relationship.destination, default: []] += ids
             } else if relationship.storage != .transient {
-                targets.append((readMembers(index, of: owners), relationship.destination))
+                targets[relationship.destination, default: []] += readMembers(index, of: owners)
             }
         }
         var seen: Set<ObjectID> = []
-        return targets.flatMap { ids, entity in
+        return targets.sorted { $0.key < $1.key }.flatMap { entity, ids in
             objects(ids.filter { seen.insert($0).inserted }, of: entity)
         }
     }

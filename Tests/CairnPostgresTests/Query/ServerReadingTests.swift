@@ -142,6 +142,30 @@ struct ServerReadingTests {
         }
     }
 
+    @Test("What is looked at here is read for many objects together")
+    func together() throws {
+        try withBoth("objects looked at here") { schema, asked, stored, known, expected in
+            let counted = try CountedQuestions(asked.core)
+            let snapshot = PostgresSnapshot(asked.core, counted)
+            let thing = try #require(schema.entity(named: "Thing"))
+            // The objects, the members of each of four entities, and rows.
+            for (format, most) in [
+                ("ANY tags.name MATCHES 'a.*'", 6),
+                (
+                    "owner.boss.name MATCHES '.*a.*' OR SUBQUERY(likes, $l, $l.owner.name MATCHES '.*').@count > 1",
+                    9
+                ),
+            ] {
+                let fetch = StoreFetch(
+                    entity: thing.index, predicate: try PredicateNode(format: format))
+                let before = counted.count
+                let found = try snapshot.fetch(fetch).ids.map { stored.places[$0] }
+                #expect(counted.count - before <= most)
+                #expect(found == (try known.fetch(fetch).ids.map { expected.places[$0] }))
+            }
+        }
+    }
+
     @Test("A long answer comes some rows at a time, and other questions between them")
     func streamed() throws {
         let schema = try AskedModel.schema()
