@@ -7,7 +7,8 @@ extension BatchInserter {
     /// Does what is to be done about objects that no row named, and refuses the batch if keys collide.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         try closeGathered(&builder)
-        builder.tools.partial?.earlier?.note(touched, namesAny: namesAny)
+        builder.tools.partial?.earlier?.note(
+            touched, namesAny: namesAny, waits: links?.open.isEmpty == false)
         if request.reportsRepeats {
             result.repeatedRows = Array(result.repeatedRows.sorted().prefix(10))
         }

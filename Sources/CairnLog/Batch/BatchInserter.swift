@@ -108,7 +108,7 @@ struct BatchInserter: ~Copyable {
             validates: request.validatesValues, missingKey: request.missingKey,
             reportsRepeats: request.reportsRepeats, createsTargets: request.createsTargets)
         let earlier = builder.tools.partial?.earlier
-        tracks = missing != nil || request.reportsRepeats || earlier != nil
+        tracks = missing != nil || request.reportsRepeats || earlier?.tracks == true
         if let earlier { touched = earlier.touched }
         self.restating = restating
         self.entityIndex = entity

@@ -11,15 +11,22 @@ package final class EarlierRows {
     package private(set) var namesAny = false
     /// Who is missing, if that is known: then nobody looks for them.
     package var missing: [UInt32]?
+    /// Whether it is noted which objects rows are about.
+    let tracks: Bool
+    /// Whether rows of the part that was at its end last waited for targets that were not there when they came.
+    package private(set) var waits = false
     private var found: (touched: NumberSet, namesAny: Bool)?
 
-    package init() {}
+    package init(tracks: Bool) { self.tracks = tracks }
 
     /// Whether a row was about an object.
     package func touches(_ number: UInt32) -> Bool { touched.contains(number) }
 
     /// A part is at its end.
-    func note(_ touched: NumberSet, namesAny: Bool) { found = (touched, namesAny) }
+    func note(_ touched: NumberSet, namesAny: Bool, waits: Bool) {
+        found = (touched, namesAny)
+        self.waits = waits
+    }
 
     /// The part that was at its end last counts.
     package func accept() {

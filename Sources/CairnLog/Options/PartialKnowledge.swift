@@ -36,6 +36,12 @@ package final class PartialKnowledge: @unchecked Sendable {
             self.unique = unique
             self.bytes = bytes
         }
+
+        /// An array hashes its bytes one by one.
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(unique)
+            bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
     }
 
     /// What a request needs.

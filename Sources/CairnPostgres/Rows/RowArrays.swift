@@ -8,11 +8,17 @@ import CairnStore
 /// Rows on their way into a table.
 struct RowArrays {
     private let form: RowForm
-    private var arrays: [ColumnArray]
+    /// Which columns of the form.
+    private let columns: [Int]
+    /// By column of the form; nil: it is left out.
+    private var arrays: [ColumnArray?]
 
-    init(_ form: RowForm) {
+    /// - Parameter columns: the columns of the form that are written; nil: all.
+    init(_ form: RowForm, only columns: [Int]? = nil) {
         self.form = form
-        arrays = form.types.map { ColumnArray($0) }
+        self.columns = columns ?? Array(form.types.indices)
+        arrays = form.types.map { _ in nil }
+        for column in self.columns { arrays[column] = ColumnArray(form.types[column]) }
     }
 
     /// Appends a row.
@@ -22,21 +28,22 @@ struct RowArrays {
     mutating func append(_ row: PartialStore.PlacedRow, isLoose: Bool = false) throws(StoreError) {
         let form = form
         try form.write(row, isLoose: isLoose) { (column, value) throws(SQLFailure) in
-            try arrays[column].append(value)
+            try arrays[column]?.append(value)
         }
     }
 
-    var parameters: [SQLParameter] { arrays.map(\.parameter) }
-    var names: String { form.list }
+    var parameters: [SQLParameter] { arrays.compactMap { $0?.parameter } }
+    var names: String { columns.map { form.names[$0].quoted }.joined(separator: ", ") }
 
     /// What stands for the rows in a statement.
     var lists: String {
-        form.types.enumerated().map { ColumnArray.sql($0 + 1, $1) }.joined(separator: ", ")
+        columns.enumerated().map { ColumnArray.sql($0 + 1, form.types[$1]) }
+            .joined(separator: ", ")
     }
 
     /// Sets all columns but the number to those of a source.
     func assignments(from source: String) -> String {
-        form.names.dropFirst().map { "\($0.quoted) = \(source).\($0.quoted)" }
+        columns.dropFirst().map { "\(form.names[$0].quoted) = \(source).\(form.names[$0].quoted)" }
             .joined(separator: ", ")
     }
 }

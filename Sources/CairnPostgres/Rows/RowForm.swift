@@ -33,6 +33,27 @@ struct RowForm {
         references = columns.indices.filter { columns[$0].target != nil }
     }
 
+    /// The columns that say something else of rows than before, beside the number that says which rows they are.
+    ///
+    /// - Parameters:
+    ///   - cells: by column of the table: whether a row differs in it.
+    ///   - others: the names of columns that are written in any case.
+    func columns(differing cells: [Bool], and others: Set<String>) -> [Int] {
+        // The number and the version.
+        var columns: Set<Int> = [0, 2]
+        columns.formUnion(cells.indices.filter { cells[$0] }.map { 3 + $0 })
+        columns.formUnion(names.indices.filter { others.contains(names[$0]) })
+        for (index, key) in keys.enumerated() {
+            let parts = layout.columns(of: key.entity)
+            // Who takes part in a constraint with options may depend on other columns.
+            let differs =
+                key.constraint.options == nil
+                ? key.constraint.columns.contains { cells[parts[$0]] } : cells.contains(true)
+            if differs { columns.insert(3 + cells.count + index) }
+        }
+        return columns.sorted()
+    }
+
     /// The names of the columns as they are listed in a statement.
     var list: String { names.map(\.quoted).joined(separator: ", ") }
 

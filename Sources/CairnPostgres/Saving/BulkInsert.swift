@@ -10,7 +10,7 @@
 // That is the same as the batch in one, as long as a part decides nothing that a later row could decide otherwise:
 //   - nobody is computed from the rows, no row leads to a row of its own hierarchy, or names members, or a target whose other side
 //     has to follow: that is known beforehand (`init`);
-//   - no part fails: what stands against it may be gone when all rows are there;
+//   - no part fails, and no row waits for its target: what is not there may be when all rows are;
 //   - no part changes an object that a part before it has changed: both together may come to what was stored.
 // Else nothing of it has happened, and the batch is carried out in one (`Undivided`).
 //
@@ -33,10 +33,10 @@ final class BulkInsert {
 
     private var result = BatchInsertResult()
     private var changes = PartChanges()
-    private let earlier: EarlierRows?
+    private let earlier: EarlierRows
     /// By entity: the objects that parts have made, and those that they have changed.
-    private var made: [Int: ObjectNumbers] = [:]
-    private var updated: [Int: ObjectNumbers] = [:]
+    private var made: [Int: GrowingNumbers] = [:]
+    private var updated: [Int: GrowingNumbers] = [:]
     private var listed: Set<ObjectID> = []
     private var waits = true
     /// How many rows the parts before had.
@@ -57,7 +57,7 @@ final class BulkInsert {
         self.entity = entity
         self.missing = missing
         self.scope = scope
-        earlier = missing != nil || request.reportsRepeats ? EarlierRows() : nil
+        earlier = EarlierRows(tracks: missing != nil || request.reportsRepeats)
     }
 
     /// Whether a batch can be carried out part by part, as far as is known beforehand.
@@ -96,19 +96,21 @@ final class BulkInsert {
         let tree = rest.catalog.entities[entity.index].tree
         let hierarchy = rest.catalog.trees[tree].id
         var free = numbers[hierarchy, default: []][...]
+        // Those that a part has left come before those that none has been offered.
+        var left: [UInt32] = []
         var place = RecordedRows.RowPlace()
         while let part = rows.part(
             from: place, rows: attempt.core.options.rowsOfPart, bytes: Self.bytesOfPart)
         {
-            let taken = free.prefix(part.count)
-            let used = try carryOut(part, attempt, Array(taken), rest.lastCommit)
-            // Those that are left come before those that nobody has been offered.
-            let left = taken.filter { !used.contains(UInt64($0)) }
-            if left.count < taken.count { free = left[...] + free.dropFirst(taken.count) }
+            let more = free.prefix(max(0, part.count - left.count))
+            free = free.dropFirst(more.count)
+            let offered = left + more
+            let used = try carryOut(part, attempt, offered, rest.lastCommit)
+            left = offered.filter { !used.contains(UInt64($0)) }
             place.move(behind: part)
             firstRow += part.count
         }
-        unused[hierarchy] = Array(free)
+        unused[hierarchy] = left + free
         if missing != nil { try findMissing(attempt, rest) }
     }
 
@@ -139,7 +141,9 @@ final class BulkInsert {
                 needs.numbers = [:]
                 try attempt.load(needs, more, part, nil, begins: false, waits: waits)
             case .done(let result, var changes):
-                earlier?.accept()
+                // How such a row counts depends on what others have said of its object.
+                if earlier.waits { throw Self.undivided }
+                earlier.accept()
                 try note(&changes)
                 let writer = try ChangeWriter(changes, core.layout, core.keys)
                 let statements = try writer.begin(attempt.connection, core.bound)
@@ -184,18 +188,18 @@ final class BulkInsert {
             throw Self.undivided
         }
         for (entity, numbers) in changed {
-            updated[entity, default: ObjectNumbers()].formUnion(ObjectNumbers(numbers))
+            updated[entity, default: GrowingNumbers()].add(ObjectNumbers(numbers))
         }
         var new: [Int: [UInt64]] = [:]
         for row in changes.inserted { new[row.entity, default: []].append(UInt64(row.number)) }
         for (entity, numbers) in new {
-            made[entity, default: ObjectNumbers()].formUnion(ObjectNumbers(numbers))
+            made[entity, default: GrowingNumbers()].add(ObjectNumbers(numbers))
         }
     }
 
     private static var undivided: StoreError {
         StoreError(
-            .invalidRequest, "several parts of the batch change one object", cause: Undivided())
+            .invalidRequest, "the batch cannot be carried out part by part", cause: Undivided())
     }
 
     private func add(_ part: BatchInsertResult) {
@@ -219,7 +223,7 @@ final class BulkInsert {
 
     /// Brings the objects that no row has named.
     private func findMissing(_ attempt: Attempt, _ rest: PartialStore) throws {
-        guard let earlier, let missing else { return }
+        guard let missing else { return }
         if !request.allowsEmpty, !earlier.namesAny {
             throw missing.emptyList(hasRows: rows.count > 0)
         }
@@ -231,7 +235,7 @@ final class BulkInsert {
                 UInt32(exactly: id.reference).map { !earlier.touches($0) } ?? false
             }
         } else {
-            candidates = try untouched(attempt, earlier)
+            candidates = try untouched(attempt)
         }
         let needs = PartialKnowledge.Needs(rows: candidates, catalog, attempt.core.identity)
         let brought = try attempt.load(needs, [:], rest, nil, begins: false, waits: waits)
@@ -242,7 +246,7 @@ final class BulkInsert {
     }
 
     /// The objects of the entity, and of those that inherit from it, that no row has named.
-    private func untouched(_ attempt: Attempt, _ earlier: EarlierRows) throws -> [ObjectID] {
+    private func untouched(_ attempt: Attempt) throws -> [ObjectID] {
         let core = attempt.core
         let table = core.layout.table(of: entity.index)
         let selection = core.selection(table)
@@ -277,7 +281,7 @@ final class BulkInsert {
 
     /// Carries out what is left.
     func finish(_ store: LogStore) throws(StoreError) -> BatchInsertResult {
-        guard missing != nil, earlier?.missing?.isEmpty == false else { return result }
+        guard missing != nil, earlier.missing?.isEmpty == false else { return result }
         var request = BatchInsertRequest(entityName: request.entityName, objects: [])
         request.mergePolicy = self.request.mergePolicy
         request.resultType = self.request.resultType

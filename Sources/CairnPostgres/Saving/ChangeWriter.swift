@@ -21,6 +21,8 @@ struct ChangeWriter {
     private var statements: [Statement] = []
     /// What is copied, and behind how many of the statements.
     private var copies: [(place: Int, copy: RowCopy)] = []
+    /// By table: the columns that rows gave up with their keys, and get back with their values.
+    private var givenUp: [Int: Set<String>] = [:]
 
     init(_ changes: PartialStore.Changes, _ layout: TableLayout, _ keys: KeyLayout)
         throws(StoreError)
@@ -58,12 +60,24 @@ struct ChangeWriter {
         var deleted: [PartialStore.PlacedRow]
         /// New rows that lead to new rows.
         var linked: [PartialStore.PlacedRow] = []
+        /// By column of the table: whether a row differs in it from what it was, or from how it is written first.
+        var differing: [Bool]
 
         init(_ changes: PartialStore.Changes, table: Int, _ layout: TableLayout) {
             self.table = table
             inserted = changes.inserted.filter { layout.table(of: $0.entity) == table }
             updated = changes.updated.filter { layout.table(of: $0.row.entity) == table }
             deleted = changes.deleted.filter { layout.table(of: $0.entity) == table }
+            let all = layout.tables[table].columns
+            differing = all.map { _ in false }
+            for (row, old) in updated {
+                for (index, column) in layout.columns(of: row.entity).enumerated()
+                where !differing[column] && row.values[index] != old.values[index] {
+                    differing[column] = true
+                }
+                for (index, column) in layout.places(of: row.entity).enumerated()
+                where row.places[index] != old.places[index] { differing[column] = true }
+            }
             var new: [Int: Set<UInt32>] = [:]
             for row in changes.inserted {
                 new[layout.table(of: row.entity), default: []].insert(row.number)
@@ -75,6 +89,11 @@ struct ChangeWriter {
                         let number = UInt32(exactly: id.reference)
                     else { return false }
                     return new[target]?.contains(number) == true
+                }
+            }
+            if !linked.isEmpty {
+                for column in all.indices where all[column].target != nil {
+                    differing[column] = true
                 }
             }
         }
@@ -90,6 +109,11 @@ struct ChangeWriter {
         var names: [String] = []
         var numbers: Set<UInt32> = []
         for key in keys.keys where layout.schema.entities[key.entity].root == root {
+            if changes.deleted.isEmpty, key.constraint.options == nil {
+                let parts = layout.columns(of: key.entity)
+                guard key.constraint.columns.contains(where: { changes.differing[parts[$0]] })
+                else { continue }
+            }
             let family = layout.schema.entities[key.entity].family
             let rows =
                 changes.updated.filter { change in
@@ -111,6 +135,7 @@ struct ChangeWriter {
         }
         // A deletion alone is in nobody's way.
         if numbers.isEmpty || changes.inserted.isEmpty && changes.updated.isEmpty { return }
+        givenUp[changes.table] = Set(names)
         let sets = Set(names).sorted().map { "\($0.quoted) = NULL" }.joined(separator: ", ")
         statements.append(
             Statement(
@@ -148,9 +173,11 @@ struct ChangeWriter {
     private mutating func update(_ changes: TableChanges) throws(StoreError) {
         var rest = (changes.updated.map(\.row) + changes.linked)[...]
         let form = RowForm(layout, keys, table: changes.table)
+        let columns = form.columns(
+            differing: changes.differing, and: givenUp[changes.table] ?? [])
         while !rest.isEmpty {
             let rows = rest.prefix(RowCopy.most)
-            var arrays = RowArrays(form)
+            var arrays = RowArrays(form, only: columns)
             for row in rows { try arrays.append(row) }
             statements.append(
                 Statement(

@@ -42,7 +42,17 @@ final class NumberBlocks: Sendable {
     /// Gives back numbers that no object has got.
     func giveBack(_ numbers: [UInt32: [UInt32]]) {
         for (hierarchy, numbers) in numbers {
-            for number in numbers { giveBack(hierarchy, number..<number + 1) }
+            var rest = numbers[...]
+            while let first = rest.first {
+                // A batch may leave a million that follow each other.
+                var end = first + 1
+                rest = rest.dropFirst()
+                while rest.first == end {
+                    end += 1
+                    rest = rest.dropFirst()
+                }
+                giveBack(hierarchy, first..<end)
+            }
         }
     }
 

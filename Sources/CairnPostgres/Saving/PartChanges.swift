@@ -11,21 +11,31 @@ import CairnStore
 
 /// Changes of several parts.
 struct PartChanges {
+    private struct Told {
+        var inserted = GrowingNumbers()
+        var updated = GrowingNumbers()
+        var deleted = GrowingNumbers()
+    }
+
+    /// Objects of one entity to which the same was done.
+    private struct Group {
+        var group: PersistentHistoryChanges.Group
+        var numbers = GrowingNumbers()
+    }
+
     /// By entity.
-    private var told: [Int: EntityChanges] = [:]
+    private var told: [Int: Told] = [:]
     private var rows: RowChanges? = RowChanges()
     private var count = 0
-    private var history: [PersistentHistoryChanges.Group] = []
+    private var history: [Group] = []
 
     /// Adds those of a part.
     mutating func add(_ changes: PartialStore.Changes) {
         for other in changes.told.entities {
-            var mine = told[other.entity] ?? EntityChanges(entity: other.entity)
-            mine.inserted.formUnion(other.inserted)
-            mine.updated.formUnion(other.updated)
-            mine.deleted.formUnion(other.deleted)
+            told[other.entity, default: Told()].inserted.add(other.inserted)
+            told[other.entity, default: Told()].updated.add(other.updated)
+            told[other.entity, default: Told()].deleted.add(other.deleted)
             count += other.inserted.count + other.updated.count + other.deleted.count
-            told[other.entity] = mine
         }
         if let other = changes.told.rows, count <= RowChanges.mostObjects {
             rows?.formUnion(other)
@@ -33,27 +43,41 @@ struct PartChanges {
             rows = nil
         }
         for group in changes.history {
-            // What was done to many objects is mostly the same in all parts.
+            // What was done to many objects is mostly the same in all parts. What deleted ones have left has their order.
             let same = history.firstIndex {
-                group.type != .delete && $0.type == group.type && $0.entity == group.entity
-                    && $0.updatedProperties == group.updatedProperties
+                group.type != .delete && $0.group.type == group.type
+                    && $0.group.entity == group.entity
+                    && $0.group.updatedProperties == group.updatedProperties
             }
             if let same {
-                history[same].numbers.formUnion(group.numbers)
+                history[same].numbers.add(group.numbers)
             } else {
-                history.append(group)
+                var added = Group(group: group)
+                added.numbers.add(group.numbers)
+                history.append(added)
             }
         }
     }
 
     /// Makes changes say all of these, as those of one commit.
     func join(_ changes: inout PartialStore.Changes) {
-        changes.told = StoreChanges(
-            entities: told.keys.sorted().compactMap { told[$0]?.joined }.filter { !$0.isEmpty },
-            rows: rows)
-        let entities = Set(history.map(\.entity)).sorted()
-        changes.history = entities.flatMap { entity in
-            Self.joined(history.filter { $0.entity == entity })
+        let entities = told.keys.sorted().compactMap { entity -> EntityChanges? in
+            guard let told = told[entity] else { return nil }
+            var changes = EntityChanges(entity: entity)
+            changes.inserted = told.inserted.all
+            changes.updated = told.updated.all
+            changes.deleted = told.deleted.all
+            let joined = changes.joined
+            return joined.isEmpty ? nil : joined
+        }
+        changes.told = StoreChanges(entities: entities, rows: rows)
+        let groups = history.map { part in
+            var group = part.group
+            group.numbers = part.numbers.all
+            return group
+        }
+        changes.history = Set(groups.map(\.entity)).sorted().flatMap { entity in
+            Self.joined(groups.filter { $0.entity == entity })
         }
     }
 

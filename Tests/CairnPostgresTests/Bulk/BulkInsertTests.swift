@@ -52,17 +52,17 @@ struct BulkInsertTests {
                 try prepare(store)
                 try prepare(memory)
                 let (fed, expected) = (try FedStore(store), try FedStore(memory))
-                let codes = Int.random(in: 1500...4000, using: &random)
+                let codes = Int.random(in: 2000...5000, using: &random)
                 for turn in 0..<4 {
                     let feed = RandomFeed(codes: codes, &random)
-                    let text: Comment = "\(feed.words), turn \(turn), seed \(random.seed)"
                     let request = feed.makeRequest()
-                    if let entity = store.schema.entity(named: "Product") {
-                        let rows = try feed.makeRequest().recorded(for: entity)
-                        if BulkInsert.canDivide(request, rows, entity, in: store.core) {
-                            divided += 1
-                        }
-                    }
+                    let entity = try #require(store.schema.entity(named: "Product"))
+                    let canDivide = BulkInsert.canDivide(
+                        request, try feed.makeRequest().recorded(for: entity), entity,
+                        in: store.core)
+                    if canDivide { divided += 1 }
+                    let text: Comment =
+                        "\(feed.words), divided \(canDivide), turn \(turn), seed \(random.seed)"
                     let (one, other) = (
                         try fed.feed(request), try expected.feed(feed.makeRequest())
                     )

@@ -83,6 +83,29 @@ struct HistoryTests {
         }
     }
 
+    @Test("Who gets a member or loses one has changed", arguments: Backend.everyStore)
+    func owners(_ backend: Backend) throws {
+        try backend.withSubject(history: true) { subject in
+            let route = try subject.insert("Route", ["name": "r"])
+            for name in ["one", "two"] {
+                try subject.insert("Stop", ["name": name, "route": route])
+            }
+            let (old, new) = (
+                try subject.insert("Item", ["code": "old"]),
+                try subject.insert("Item", ["code": "new"])
+            )
+            try subject.insert("Item", ["code": "part", "whole": old])
+            let start = try #require(try subject.store.currentHistoryToken())
+            try subject.batchDelete("Stop", "name == 'one'")
+            try subject.batchUpdate("Item", "code == 'part'", ["whole": .value(.objectID(new))])
+            #expect(
+                try lines(subject, after: start) == [
+                    "-; delete Stop ?; update Route r[\"stops\"]",
+                    "-; update Item new[\"parts\"]; update Item old[\"parts\"]; update Item part[\"whole\"]",
+                ])
+        }
+    }
+
     @Test("A token leads to what follows it, and survives as text", arguments: Backend.everyStore)
     func tokens(_ backend: Backend) throws {
         try backend.withSubject(history: true) { subject in

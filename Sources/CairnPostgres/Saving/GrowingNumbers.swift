@@ -1,0 +1,30 @@
+// Numbers of objects that come in parts: as many as a batch has, be they scattered.
+//
+// Lists are kept of which each has more runs than the one behind it, so that adding all parts takes O(n log n) of their runs and
+// not the square of it.
+//
+// Threads: a value.
+
+import CairnStore
+
+/// Numbers to which more and more are added.
+struct GrowingNumbers {
+    private var lists: [ObjectNumbers] = []
+
+    mutating func add(_ numbers: ObjectNumbers) {
+        if numbers.isEmpty { return }
+        var numbers = numbers
+        while let last = lists.last, last.runs.count <= numbers.runs.count {
+            lists.removeLast()
+            numbers.formUnion(last)
+        }
+        lists.append(numbers)
+    }
+
+    func contains(_ number: UInt64) -> Bool { lists.contains { $0.contains(number) } }
+
+    /// All of them.
+    var all: ObjectNumbers {
+        lists.reversed().reduce(into: ObjectNumbers()) { $0.formUnion($1) }
+    }
+}
