@@ -12,7 +12,7 @@ struct RandomFeed {
 
     /// - Parameter codes: how many codes there are.
     init(codes: Int, _ random: inout RandomSource) {
-        let count = Int.random(in: 1500...4000, using: &random)
+        let count = Int.random(in: 1100...2600, using: &random)
         // Rows in turn are about different objects, or not.
         let isOnce = random.oneIn(2)
         let first = Int.random(in: 0..<codes, using: &random)
