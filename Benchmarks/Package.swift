@@ -26,6 +26,8 @@ let package = Package(
         .systemLibrary(name: "CBenchSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
         .systemLibrary(name: "CRocksDB", providers: [.apt(["librocksdb-dev"])]),
+        // Cairn itself has a module CLibPQ.
+        .systemLibrary(name: "CBenchPQ", providers: [.apt(["libpq-dev"])]),
         // One of the physical limits.
         .systemLibrary(name: "CBenchLZ4", providers: [.apt(["liblz4-dev"])]),
         // What must not be seen through by Swift's optimiser.
@@ -34,9 +36,10 @@ let package = Package(
             name: "CairnBenchmarks",
             dependencies: [
                 .product(name: "Cairn", package: "cairn"),
+                .product(name: "CairnPostgres", package: "cairn"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                "CBenchSQLite", "CLMDB", "CRocksDB", "CBenchLZ4", "CBlackHole",
+                "CBenchSQLite", "CLMDB", "CRocksDB", "CBenchLZ4", "CBenchPQ", "CBlackHole",
             ],
             swiftSettings: settings),
     ]

@@ -27,6 +27,7 @@ struct BenchmarkCommand: ParsableCommand {
             SharingCommand.self, SharingPartCommand.self, SharingNewsCommand.self,
             UpkeepCommand.self,
             MigrationsCommand.self, MigrationPartCommand.self,
+            PostgresCommand.self, PostgresPartCommand.self,
         ],
         defaultSubcommand: CompareCommand.self)
 }
