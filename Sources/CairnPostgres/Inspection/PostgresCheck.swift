@@ -31,7 +31,7 @@ package struct PostgresCheck {
 
     private init(_ store: PostgresStore) throws(StoreError) {
         self.store = store
-        reading = try ReadTransaction(store.core)
+        reading = try ReadTransaction(store.core, begins: true)
         snapshot = PostgresSnapshot(store.core, reading)
         report.commit = reading.commit
     }

@@ -182,7 +182,7 @@ extension PostgresInformation.Contents {
     package init(of store: PostgresStore) throws(StoreError) {
         let core = store.core
         let layout = core.layout
-        let reading = try ReadTransaction(core)
+        let reading = try ReadTransaction(core, begins: true)
         let entity = TableLayout.Fixed.entity.quoted
         var statements = layout.tables.map { table in
             Statement(
