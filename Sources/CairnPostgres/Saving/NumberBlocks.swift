@@ -10,10 +10,14 @@ import Synchronization
 
 /// The numbers that this process may give to new objects.
 final class NumberBlocks: Sendable {
-    /// How many are taken at least.
-    private static let block = 1000
+    /// How many are taken at first, and at most if no more are wanted: twice as many each time, so that who opens the store for
+    /// a few objects loses few.
+    private static let fewest = 16
+    private static let most = 1024
     /// By hierarchy.
     private let free = Mutex<[UInt32: [Range<UInt32>]]>([:])
+    /// By hierarchy: how many are taken next.
+    private let sizes = Mutex<[UInt32: Int]>([:])
 
     /// Takes so many numbers of each hierarchy, rising.
     ///
@@ -27,7 +31,8 @@ final class NumberBlocks: Sendable {
             let missing = count - (taken[hierarchy]?.count ?? 0)
             if missing == 0 { continue }
             do throws(StoreError) {
-                let block = try fetchBlock(hierarchy, max(missing, Self.block), connection, core)
+                let size = max(missing, nextSize(hierarchy))
+                let block = try fetchBlock(hierarchy, size, connection, core)
                 let split = block.lowerBound + UInt32(missing)
                 taken[hierarchy]? += block.lowerBound..<split
                 giveBack(hierarchy, split..<block.upperBound)
@@ -53,6 +58,14 @@ final class NumberBlocks: Sendable {
                 }
                 giveBack(hierarchy, first..<end)
             }
+        }
+    }
+
+    private func nextSize(_ hierarchy: UInt32) -> Int {
+        sizes.withLock { sizes in
+            let size = sizes[hierarchy] ?? Self.fewest
+            sizes[hierarchy] = min(size * 2, Self.most)
+            return size
         }
     }
 
