@@ -91,17 +91,6 @@ struct PostgresKind: StoreKind {
         throw Failure("\(title(of: place)): a store in PostgreSQL cannot be migrated yet")
     }
 
-    func leftOutIndexes(of schema: Schema) -> [(name: String, entity: String, reason: String)] {
-        schema.model.entities.flatMap { entity in
-            entity.indexes.map {
-                (
-                    $0.name, entity.name,
-                    "tables in PostgreSQL have the indexes of keys and relationships"
-                )
-            }
-        }
-    }
-
     /// A command waits for a server as long as somebody lets it.
     private static let patience = 86_400.0
 

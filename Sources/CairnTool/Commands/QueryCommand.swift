@@ -151,6 +151,8 @@ extension JSONValue {
             "rowsLooked": .count(plan.rowsLooked), "results": .count(plan.results),
             "blocksRead": .count(plan.blocksRead), "blocksSkipped": .count(plan.blocksSkipped),
             "microseconds": .count(Int((plan.seconds * 1e6).rounded())),
+            "statement": plan.statement.map { .string($0) } ?? .null,
+            "serverPlan": plan.serverPlan.map { .string($0) } ?? .null,
         ])
     }
 }

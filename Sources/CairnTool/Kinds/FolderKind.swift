@@ -88,12 +88,6 @@ struct FolderKind: StoreKind {
         LogMigrator(place: place, options: Self.options(access))
     }
 
-    func leftOutIndexes(of schema: Schema) -> [(name: String, entity: String, reason: String)] {
-        Catalog.leftOutIndexes(of: schema.model, in: schema).map {
-            ($0.name, $0.entity, $0.reason)
-        }
-    }
-
     private static func options(_ access: StoreAccess) -> LogStoreOptions {
         var options = LogStoreOptions()
         options.createsIfMissing = false

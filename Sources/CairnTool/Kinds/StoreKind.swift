@@ -56,9 +56,6 @@ package protocol StoreKind: Sendable {
 
     /// What leads the store at a place to another model.
     func migrator(of place: String, _ access: StoreAccess) throws -> any StoreMigrator
-
-    /// The fetch indexes of the store's model that it does not keep, and why.
-    func leftOutIndexes(of schema: Schema) -> [(name: String, entity: String, reason: String)]
 }
 
 /// How a command opens a store.

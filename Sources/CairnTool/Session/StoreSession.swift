@@ -136,7 +136,9 @@ struct StoreSession {
 
     /// The fetch indexes of the store's model that it does not keep, and why.
     var leftOutIndexes: [(name: String, entity: String, reason: String)] {
-        kind.leftOutIndexes(of: schema)
+        Catalog.leftOutIndexes(of: schema.model, in: schema).map {
+            ($0.name, $0.entity, $0.reason)
+        }
     }
 
     var schema: Schema { store.schema }

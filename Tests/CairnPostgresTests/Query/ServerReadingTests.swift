@@ -16,7 +16,7 @@ private final class CountedQuestions: Questions {
     var count: Int { asked.withLock { $0 } }
     var commit: UInt64 { questions.commit }
 
-    init(_ core: StoreCore) throws { questions = try ReadTransaction(core) }
+    init(_ core: StoreCore) throws { questions = try ReadTransaction(core, begins: true) }
 
     func ask(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
         asked.withLock { $0 += 1 }
