@@ -416,7 +416,7 @@ struct BatchInserter: ~Copyable {
         _ builder: inout CommitBuilder
     ) throws(StoreError) {
         touch(number, row)
-        if missing != nil, !namesStored,
+        if tracks, !namesStored,
             let stored = builder.entity(tree: entity.tree, number: number)
         {
             namesStored = builder.catalog.family(of: entityIndex).contains(stored)

@@ -93,28 +93,34 @@ final class CommitNews: Sendable {
     func deliver() {
         // What cannot be read now is told by the thread that reads.
         if state.withLock({ !$0.own.isEmpty }) {
-            try? catchUp { statements throws(StoreError) in try core.ask(statements) }
+            _ = try? catchUp { statements throws(StoreError) in try core.ask(statements) }
         }
         board.deliver()
     }
 
     // MARK: Commits of others
 
-    /// Reads what is committed, and posts it.
-    func catchUp(_ ask: ([Statement]) throws(StoreError) -> [PostgresResult]) throws(StoreError) {
+    /// Reads what is committed, and posts it; whether there was anything to post.
+    ///
+    /// Who reads and finds nothing leaves telling to those who have committed here: they are told when their commit returns.
+    func catchUp(
+        _ ask: ([Statement]) throws(StoreError) -> [PostgresResult]
+    ) throws(StoreError) -> Bool {
+        var hasPosted = false
         while true {
             let page = HistoryPage(core: core, number: state.withLock { $0.told })
             let answer = try page.answer(try ask(page.statements))
             core.note(answer.lastCommit)
             // A commit of this store that was read is noted once the lock it ended in is free.
             core.committing.withLock { _ in }
-            state.withLock { post(answer, &$0) }
-            if !answer.isFull || !board.isObserved { return }
+            if state.withLock({ post(answer, &$0) }) { hasPosted = true }
+            if !answer.isFull || !board.isObserved { return hasPosted }
         }
     }
 
-    private func post(_ answer: HistoryPage.Answer, _ state: inout State) {
-        guard board.isObserved else { return }
+    private func post(_ answer: HistoryPage.Answer, _ state: inout State) -> Bool {
+        guard board.isObserved else { return false }
+        let before = state.told
         if answer.horizon > state.told {
             post(unknown: state.told + 1...answer.horizon, &state)
         }
@@ -125,9 +131,11 @@ final class CommitNews: Sendable {
             state.told = number
         }
         // Commits that changed no object are not in the history.
-        guard !answer.isFull, answer.lastCommit > state.told else { return }
-        postOwn(before: answer.lastCommit + 1, &state)
-        state.told = answer.lastCommit
+        if !answer.isFull, answer.lastCommit > state.told {
+            postOwn(before: answer.lastCommit + 1, &state)
+            state.told = answer.lastCommit
+        }
+        return state.told > before
     }
 
     /// Posts commits of this store that changed no object, so that those who wait for a number learn that it is there.

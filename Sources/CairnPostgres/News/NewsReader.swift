@@ -42,13 +42,13 @@ struct NewsReader {
         let isTold = try listen(connection)
         let pause = core.options.newsInterval * (isTold ? Self.trust : 1)
         while news.isWatched {
-            try news.catchUp { statements throws(StoreError) in
+            let isNew = try news.catchUp { statements throws(StoreError) in
                 try StoreCore.sql { () throws(SQLFailure) in
                     try connection.pipeline(statements, bound: bound(core.options.timeout))
                 }
             }
             hasRead()
-            news.deliver()
+            if isNew { news.deliver() }
             _ = try connection.waitForNotifications(bound(pause))
         }
     }
