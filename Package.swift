@@ -97,7 +97,11 @@ let package = Package(
             ["CairnLog", "CairnStore", "CairnModel", "CairnFormat", "CairnFileSystem", system]),
         module("CairnObjects", ["CairnStore", "CairnModel", "CCairn"], exclude: layers),
         module(
-            "CairnPostgres", ["CLibPQ", "CairnLog", "CairnStore", "CairnModel"], exclude: layers),
+            "CairnPostgres",
+            [
+                "CLibPQ", "CairnMigration", "CairnMoving", "CairnLog", "CairnStore", "CairnModel",
+                "CairnFormat",
+            ], exclude: layers),
         module("CairnInstruments", ["CairnStore", "CairnModel", logging, metrics]),
         module(
             "CairnInspection", ["CairnModel", "CairnStore", "CairnFormat", system], exclude: layers),
@@ -120,8 +124,8 @@ let package = Package(
         .executableTarget(
             name: "CairnPostgresMain",
             dependencies: [
-                "CairnTool", "CairnPostgres", "CairnInspection", "CairnLog", "CairnStore",
-                "CairnModel",
+                "CairnTool", "CairnPostgres", "CairnInspection", "CairnMigration", "CairnMoving",
+                "CairnLog", "CairnStore", "CairnModel",
             ], swiftSettings: settings),
         // The expansions are a library, so that tests can call them; the plug-in only names them. A test
         // that depends on a plug-in would have everything built a second time.
@@ -156,11 +160,16 @@ let package = Package(
         tests(
             "CairnPostgresTests",
             [
-                "CairnPostgres", "PostgresServers", "CLibPQ", "CairnObjects", "CairnLog",
-                "CairnStore", "CairnModel",
+                "CairnPostgres", "PostgresServers", "CLibPQ", "CairnObjects", "CairnMigration",
+                "CairnMoving", "CairnLog", "CairnStore", "CairnModel",
             ]),
         // What every store has to do, by the contract alone.
-        tests("StoreConformance", ["StoreBackends", "CairnLog", "CairnStore", "CairnModel"]),
+        tests(
+            "StoreConformance",
+            [
+                "StoreBackends", "PostgresServers", "CairnPostgres", "CairnMoving", "CairnLog",
+                "CairnStore", "CairnModel", "CairnFormat",
+            ]),
         // A process for the tests to kill.
         .executableTarget(
             name: "CairnKilledWriter",

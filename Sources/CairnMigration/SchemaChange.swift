@@ -49,6 +49,7 @@ struct SchemaChange {
         changesRows = builder.hasChanges
         let dropped = successor.droppedEntities.filter { builder.state.counts[$0] > 0 }
         try leaveEntities(dropped, &builder)
+        try leaveHierarchies(&builder)
         let links = try LinkedRows(plan, successor, old, &builder)
         try removeEntities(dropped, &builder)
         try builder.settleForAnotherCatalog()
@@ -154,6 +155,20 @@ struct SchemaChange {
         try builder.settleForAnotherCatalog()
     }
 
+    /// Clears what led to objects of a part of a hierarchy that becomes one of its own, and leads elsewhere from now on.
+    private mutating func leaveHierarchies(_ builder: inout CommitBuilder) throws(StoreError) {
+        for (entity, source) in successor.entities.enumerated() where entity < entityCount {
+            let tree = new.entities[entity].tree
+            guard let source, successor.trees[tree] == nil, splitSource(of: tree) != nil,
+                builder.state.counts[source] > 0
+            else { continue }
+            changesRows = true
+            keys = [:]
+            try leaveReferences(to: source, nowIn: tree, &builder)
+            try builder.settleForAnotherCatalog()
+        }
+    }
+
     private mutating func removeEntities(_ dropped: [Int], _ builder: inout CommitBuilder)
         throws(StoreError)
     {
@@ -171,14 +186,19 @@ struct SchemaChange {
     }
 
     /// Clears what leads to the objects of an entity that goes, in rows that stay.
-    private func leaveReferences(to entity: Int, _ builder: inout CommitBuilder) throws(StoreError)
-    {
+    ///
+    /// - Parameter newTree: the tree that they are in from now on; nil: none.
+    private func leaveReferences(
+        to entity: Int, nowIn newTree: Int? = nil, _ builder: inout CommitBuilder
+    ) throws(StoreError) {
         let tree = old.entities[entity].tree
         let references = old.references.indices.filter { index in
             let reference = old.references[index]
             guard reference.target == tree else { return false }
             // Rows of an entity that goes need nothing, nor does a column that nobody has any more.
-            return old.family(of: reference.entity).contains { keeps(reference.column, of: $0) }
+            return old.family(of: reference.entity).contains {
+                keeps(reference.column, of: $0, leadingFrom: newTree)
+            }
         }
         if references.isEmpty { return }
         var sources: [UInt32] = []
@@ -191,26 +211,35 @@ struct SchemaChange {
                     sources.removeAll(keepingCapacity: true)
                     builder.sources(reference: reference, target: target, into: &sources)
                     for source in sources {
-                        try clear(reference, of: source, target: target, &builder)
+                        try clear(
+                            reference, of: source, target: target, nowIn: newTree, &builder)
                     }
                 }
             }
         }
     }
 
-    private func keeps(_ column: Int, of entity: Int) -> Bool {
+    /// Whether rows keep a column, which does not lead into a tree that is new.
+    private func keeps(_ column: Int, of entity: Int, leadingFrom newTree: Int?) -> Bool {
         guard let today = successor.entities.firstIndex(of: entity) else { return false }
-        if today >= entityCount { return true }
-        return plan.entities[today].columns.contains { $0.sourceIndex == column }
+        let place: Int?
+        if today >= entityCount {
+            place = plan.pairs[today - entityCount].isTurned ? 1 - column : column
+        } else {
+            place = plan.entities[today].columns.firstIndex { $0.sourceIndex == column }
+        }
+        guard let place else { return false }
+        return newTree == nil || new.entities[today].columns[place].target != newTree
     }
 
     private func clear(
-        _ reference: Int, of source: UInt32, target: UInt32, _ builder: inout CommitBuilder
+        _ reference: Int, of source: UInt32, target: UInt32, nowIn newTree: Int?,
+        _ builder: inout CommitBuilder
     ) throws(StoreError) {
         let definition = old.references[reference]
         let tree = old.entities[definition.entity].tree
         guard let entity = builder.entity(tree: tree, number: source),
-            keeps(definition.column, of: entity)
+            keeps(definition.column, of: entity, leadingFrom: newTree)
         else { return }
         // A pair without one of its ends is none.
         if old.entities[entity].isHidden {

@@ -4,7 +4,9 @@
 
 import CairnInspection
 import CairnLog
+import CairnMigration
 import CairnModel
+import CairnMoving
 import CairnPostgres
 import CairnStore
 import CairnTool
@@ -87,8 +89,24 @@ struct PostgresKind: StoreKind {
         return CheckPrinter(title: title(of: place), report: report).printout
     }
 
-    func migrator(of place: String, _ access: StoreAccess) throws -> any StoreMigrator {
-        throw Failure("\(title(of: place)): a store in PostgreSQL cannot be migrated yet")
+    func migrator(of place: String, _ access: StoreAccess) -> any StoreMigrator {
+        PostgresMigrator(place: place, options: Self.options(access))
+    }
+
+    func copy(_ place: String, to destination: String, _ access: StoreAccess) throws
+        -> StoreCopyReport
+    {
+        guard owns(place) else {
+            let store = try FolderKind().openLog(place, access)
+            return try store.closing {
+                try store.copy(toDatabase: destination, timeout: Self.patience)
+            }
+        }
+        let store = try openStore(place, access)
+        return try store.closing {
+            owns(destination)
+                ? try store.copy(toDatabase: destination) : try store.copy(toFolder: destination)
+        }
     }
 
     /// A command waits for a server as long as somebody lets it.
@@ -101,6 +119,31 @@ struct PostgresKind: StoreKind {
         options.persistentHistoryTracking = access.tracksHistory
         options.timeout = patience
         options.snapshotTimeout = patience
+        return options
+    }
+}
+
+/// Leads a store in a database to another model.
+private struct PostgresMigrator: StoreMigrator {
+    let place: String
+    let options: PostgresOptions
+
+    func migrate(to schema: Schema, _ choices: MigrationChoices) throws -> MigrationReport {
+        try PostgresStore.migrate(at: place, to: schema, options: options(choices))
+    }
+
+    func begin(to schema: Schema, _ choices: MigrationChoices) throws -> any MappedMigration {
+        try PostgresStore.beginMigration(at: place, to: schema, options: options(choices))
+    }
+
+    func duplicates(for schema: Schema) throws -> [ConstraintDuplicates] {
+        try PostgresStore.duplicates(at: place, for: schema, options: options)
+    }
+
+    private func options(_ choices: MigrationChoices) -> PostgresOptions {
+        var options = options
+        options.migrationPrelude = choices.prelude
+        options.migrationProgress = choices.progress
         return options
     }
 }

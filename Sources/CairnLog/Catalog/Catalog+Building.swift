@@ -2,14 +2,14 @@
 //
 // Ids of entities and trees count from 1 over the store, ids of properties from 1 over each tree.
 
-import CairnModel
+package import CairnModel
 import CairnStore
 
 extension Catalog {
     /// A catalog for a new store, or one whose schema was written in an earlier version.
     ///
     /// - Parameter keepsOrder: false for one that was written before there were order keys.
-    convenience init(new schema: Schema, version: UInt32 = 1, keepsOrder: Bool = true) {
+    package convenience init(new schema: Schema, version: UInt32 = 1, keepsOrder: Bool = true) {
         var builder = CatalogBuilder(schema, keepsOrder: keepsOrder)
         builder.build()
         self.init(

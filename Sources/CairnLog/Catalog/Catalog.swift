@@ -241,6 +241,23 @@ package final class Catalog: Sendable {
             isMigrated: isMigrated, layout: layout)
     }
 
+    /// The same catalog for another store, which is made with it: its metadata and its place are of this one. There are places
+    /// for the order of lists.
+    package var ofAnotherStore: Catalog {
+        let catalog = keepsOrder ? self : withOrder
+        return Catalog(
+            schema: catalog.schema, storedModel: catalog.storedModel, version: catalog.version,
+            trees: catalog.trees, entities: catalog.entities, uniques: catalog.uniques,
+            references: catalog.references, fetchIndexes: catalog.fetchIndexes, next: catalog.next,
+            isMigrated: catalog.isMigrated)
+    }
+
+    /// The next version of a catalog that has no places for the order of lists, with these behind all else.
+    var withOrder: Catalog {
+        with(Catalog(new: schema), version: version == .max ? version : version + 1)
+            .indexed(by: fetchIndexes)
+    }
+
     /// Whether both describe the same entities, columns and indexes, whatever the metadata are.
     func describesSame(as other: Catalog) -> Bool { layout === other.layout }
 

@@ -14,6 +14,8 @@ struct CommitOrigin: Sendable {
     let contextName: String?
     /// Whether it changes no object, so that nobody needs to be told.
     let isSilent: Bool
+    /// The least number that the commit may have; nil: the one behind the last.
+    var number: UInt64?
     var isFromAnotherProcess = false
 }
 

@@ -68,7 +68,7 @@ extension CommitBuilder {
 }
 
 /// Writes the changes of a commit, a part as soon as there is enough for it.
-private struct ChangesWriter: ~Copyable {
+struct ChangesWriter: ~Copyable {
     private var encoder = ChangesEncoder()
     private let head: ChangesPayload.Head
     /// The frame of the first part.
@@ -395,7 +395,7 @@ struct HistoryRecorder {
         }
     }
 
-    private static func add(
+    static func add(
         _ numbers: ObjectNumbers, _ operation: ChangesPayload.Operation,
         _ properties: [ChangesPayload.Property], _ entity: UInt32,
         _ writer: inout ChangesWriter, _ builder: inout CommitBuilder

@@ -27,8 +27,7 @@ extension CommitBuilder {
         guard catalog.version < UInt32.max else {
             throw .damaged("the schema's version is the last possible one")
         }
-        let catalog = catalog.with(Catalog(new: catalog.schema), version: catalog.version + 1)
-            .indexed(by: catalog.fetchIndexes)
+        let catalog = catalog.withOrder
         if let excess = catalog.excess { throw StoreError(.invalidRequest, excess) }
         let json = try CatalogDocument.encode(catalog)
         let place = try log.append(.schema) { writer throws(StoreError) in

@@ -234,13 +234,16 @@ package final class Engine: Sendable {
 
     /// Makes one commit of what the body does. Gives the body's result and the commit's number, nil if
     /// nothing changed. Observers are told of it, unless it is silent: one that changes no object.
+    ///
+    /// - Parameter number: its number, if that is above the last one: some may be left out (F-602).
     package func commit<R>(
-        author: String?, contextName: String?, isSilent: Bool = false,
+        author: String?, contextName: String?, isSilent: Bool = false, number: UInt64? = nil,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
     ) throws(StoreError) -> (R, UInt64?) {
         var result: R?
         let number = try commitAny(
-            CommitOrigin(author: author, contextName: contextName, isSilent: isSilent)
+            CommitOrigin(
+                author: author, contextName: contextName, isSilent: isSilent, number: number)
         ) { builder throws(StoreError) in result = try body(&builder) }
         guard let result else { preconditionFailure("the body of a commit gave a result") }
         return (result, number)
@@ -359,7 +362,7 @@ package final class Engine: Sendable {
             }
             outlook = queue.outlook(&turn.spare)
         }
-        let number = turn.head.epoch + 1
+        let number = max(turn.head.epoch + 1, origin.number ?? 0)
         let held = unusedState(number, &turn)
         var builder = CommitBuilder(
             reader: reader, tools: tools, held: held,

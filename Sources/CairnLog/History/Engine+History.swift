@@ -8,8 +8,8 @@
 // switches recording off ends the history, as it would have a gap: what was retained goes, and so do the consumers.
 // Threads: any.
 
-import CairnFormat
-import CairnStore
+package import CairnFormat
+package import CairnStore
 import Synchronization
 
 extension Engine {
@@ -79,7 +79,7 @@ extension Engine {
     }
 
     /// Begins a segment that says that a history may be in it, and in all after it, unless the newest one does.
-    private func allowHistory() throws(StoreError) {
+    package func allowHistory() throws(StoreError) {
         try withLease { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
@@ -193,7 +193,8 @@ extension Engine {
 extension CommitBuilder {
     /// Makes settings those of the history, unless they are that already; gives how many transactions are not retained any
     /// more.
-    fileprivate mutating func write(_ settings: HistorySettings?) throws(StoreError) -> Int {
+    @discardableResult
+    package mutating func write(_ settings: HistorySettings?) throws(StoreError) -> Int {
         let before = catalog.metadata
         if settings == before?.history { return 0 }
         try write(

@@ -84,7 +84,7 @@ extension Engine {
     }
 
     /// Begins a segment that says that metadata may be in it, and in all after it, unless the newest one does.
-    func allowMetadata() throws(StoreError) {
+    package func allowMetadata() throws(StoreError) {
         try withLease { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)

@@ -54,7 +54,8 @@ struct StoreCreator {
     private func begin(
         _ storeID: StoreID, _ schema: Schema, after end: LogEnd?, live: LiveSet
     ) throws(StoreError) -> OpenedLog {
-        let catalog = Catalog(new: schema, keepsOrder: options.sizes.keepsOrder)
+        let catalog =
+            options.newCatalog ?? Catalog(new: schema, keepsOrder: options.sizes.keepsOrder)
         if let excess = catalog.excess { throw StoreError(.invalidRequest, excess) }
         let json = try CatalogDocument.encode(catalog)
         do {
@@ -74,7 +75,9 @@ struct StoreCreator {
             let commitOffset = log.end.offset
             let record = CommitPayload(
                 firstLSN: log.firstLSN, frameCount: 1, time: options.clock.now(),
-                counters: catalog.trees.map { TreeCounter(tree: $0.id, next: 1) })
+                counters: catalog.treesInOrder.map {
+                    TreeCounter(tree: catalog.trees[$0].id, next: 1)
+                })
             try log.append(.commit) { writer throws(StoreError) in record.encode(to: &writer) }
             try log.flush()
             try made.segment.file.synchronizeData()

@@ -111,6 +111,8 @@ public struct LogStoreOptions: Sendable {
     package var clock: any StoreClock = SystemClock()
     /// The identity of a new store; nil = a random one.
     package var storeIdentifier: UUID?
+    /// The numbers of a new store, which are of the schema that it is made with; nil: those that follow from that.
+    package var newCatalog: Catalog?
     /// Whether a store that is made counts as none until `Engine.finishStore()` says that it is whole.
     package var isUnfinished = false
     /// Who writes, as the history says it; nil: this process.
@@ -130,7 +132,7 @@ public struct LogStoreOptions: Sendable {
     ///
     /// Stores are migrated to their model where defaults, delete rules and renaming identifiers differ, too, so that these are
     /// known to those who open the store without a model, and to versions to come.
-    func allow(_ wanted: Schema, for other: Schema) -> Bool {
+    package func allow(_ wanted: Schema, for other: Schema) -> Bool {
         if wanted === other || wanted.model == other.model { return true }
         guard let ordered = wanted.ordered(like: other), ordered.hasSameForm(as: other) else {
             return false

@@ -73,27 +73,16 @@ struct PartialDifference {
     }
 
     private func pair(_ row: PartialStore.PlacedRow) -> PartialStore.PlacedPair? {
-        guard let source = CommitBuilder.number(of: row.values[0]),
-            let destination = CommitBuilder.number(of: row.values[1])
-        else { return nil }
-        return PartialStore.PlacedPair(
-            pairs: row.entity - new.catalog.schema.entities.count, source: source,
-            destination: destination,
-            // Where it stands is said by its number here, which means nothing elsewhere.
-            places: row.places.map { $0 ?? OrderKeys.key(of: row.number) })
+        guard var pair = PartialStore.PlacedPair(row, new.catalog) else { return nil }
+        // Where it stands is said by its number here, which means nothing elsewhere.
+        pair.places = pair.places.map { $0 ?? OrderKeys.key(of: row.number) }
+        return pair
     }
 
     private func row(_ number: UInt32, _ cell: DirectoryCell, in state: EngineState)
         throws(StoreError) -> PartialStore.PlacedRow?
     {
         if cell.isEmpty { return nil }
-        let entry = state.blocks.entry(cell.handle)
-        let entity = Int(entry.entity)
-        let block = try reader.block(entry, in: state)
-        let rows = RowReader(catalog: state.catalog, identity: reader.identity, entity: entity)
-        return PartialStore.PlacedRow(
-            entity: entity, number: number, version: cell.version,
-            values: try rows.values(block, cell.slot),
-            places: try rows.orderKeys(block, cell.slot))
+        return try PlacedRowReader(reader, state).row(number, cell)
     }
 }

@@ -11,66 +11,12 @@
 // Threads: one at a time.
 
 import CairnFormat
-package import CairnModel
+import CairnModel
 package import CairnStore
 package import FoundationEssentials
 
 /// A part of a store that lies elsewhere.
 package final class PartialStore {
-    /// A row as it is stored.
-    package struct PlacedRow: Sendable {
-        /// Its entity, as an index of the schema.
-        package var entity: Int
-        package var number: UInt32
-        package var version: UInt32
-        /// By column of its entity.
-        package var values: [Value]
-        /// Its places in ordered lists, by the entity's ordered references.
-        package var places: [Int64?]
-
-        package init(
-            entity: Int, number: UInt32, version: UInt32, values: [Value], places: [Int64?]
-        ) {
-            self.entity = entity
-            self.number = number
-            self.version = version
-            self.values = values
-            self.places = places
-        }
-    }
-
-    /// A pair as it is stored.
-    package struct PlacedPair: Sendable {
-        /// As an index of the schema's pairs.
-        package var pairs: Int
-        package var source: UInt32
-        package var destination: UInt32
-        /// Its places in ordered lists, by the ends that have one.
-        package var places: [Int64?]
-
-        package init(pairs: Int, source: UInt32, destination: UInt32, places: [Int64?]) {
-            self.pairs = pairs
-            self.source = source
-            self.destination = destination
-            self.places = places
-        }
-    }
-
-    /// An id that leads to another object than its own.
-    package struct PlacedRedirect: Sendable {
-        /// The tree of both, as an index of the catalog's.
-        package let tree: Int
-        package let number: UInt32
-        /// 0: none any more.
-        package let survivor: UInt32
-
-        package init(tree: Int, number: UInt32, survivor: UInt32) {
-            self.tree = tree
-            self.number = number
-            self.survivor = survivor
-        }
-    }
-
     /// What was brought.
     package struct Brought: Sendable {
         package var rows: [PlacedRow] = []
@@ -123,8 +69,10 @@ package final class PartialStore {
 
     /// A part that holds nothing yet.
     ///
-    /// - Parameter identifier: what the whole store is called by.
-    package init(_ schema: Schema, identifier: UUID, tracksHistory: Bool = false)
+    /// - Parameters:
+    ///   - catalog: that of the whole store.
+    ///   - identifier: what the whole store is called by.
+    package init(_ catalog: Catalog, identifier: UUID, tracksHistory: Bool = false)
         throws(StoreError)
     {
         self.tracksHistory = tracksHistory
@@ -132,9 +80,10 @@ package final class PartialStore {
         options.persistentHistoryTracking = tracksHistory
         options.partial = knowledge
         options.storeIdentifier = identifier
+        options.newCatalog = catalog
         options.scanThreads = 1
         options.cacheBytes = 16 << 20
-        store = try LogStore.inMemory(schema: schema, options: options)
+        store = try LogStore.inMemory(schema: catalog.schema, options: options)
         let catalog = engine.registry.published().catalog
         // Numbers of objects are given by the owner of the store; those of pairs mean nothing there.
         for (index, tree) in catalog.trees.enumerated() where !catalog.entities[tree.root].isHidden
@@ -194,31 +143,26 @@ package final class PartialStore {
         if !brought.redirects.isEmpty { try engine.allowRedirects() }
         _ = try engine.commit(author: nil, contextName: nil, isSilent: true) {
             builder throws(StoreError) in
-            var pending = PendingRows()
+            var rows = PlacedRowWriter()
             // Several needs may bring one row.
             var known: Set<UInt64> = []
             for row in brought.rows
             where known.insert(UInt64(row.entity) << 32 | UInt64(row.number)).inserted {
-                place(row, &builder, &pending)
+                place(row, &builder, &rows)
             }
             var ends: Set<[UInt32]> = []
             for pair in brought.pairs
             where ends.insert([UInt32(pair.pairs), pair.source, pair.destination]).inserted {
-                try place(pair, &builder, &pending)
+                try place(pair, &builder, &rows)
             }
-            for (entity, rows) in pending.byEntity.inKeyOrder() {
-                try builder.write(rows, entity: entity)
-            }
-            try builder.redirect(
-                brought.redirects.map {
-                    Redirection(tree: $0.tree, number: $0.number, target: $0.survivor)
-                })
+            try rows.finish(&builder)
+            try builder.redirect(brought.redirects)
             // Nobody else's number is given here.
             for (tree, numbers) in brought.numbers {
-                if let last = numbers.max() { Self.raise(&builder, tree, above: last) }
+                if let last = numbers.max() { builder.raiseNumbers(tree, above: last) }
             }
             for (tree, numbers) in brought.known.rows {
-                if let last = numbers.max() { Self.raise(&builder, tree, above: last) }
+                if let last = numbers.max() { builder.raiseNumbers(tree, above: last) }
             }
             builder.hasChanges = true
             // Nothing has happened to what was there before.
@@ -238,61 +182,27 @@ package final class PartialStore {
         }
     }
 
-    private static func raise(_ builder: inout CommitBuilder, _ tree: Int, above number: UInt32) {
-        builder.state.nextNumbers[tree] = max(
-            builder.state.nextNumbers[tree], number == .max ? number : number + 1)
-    }
-
     private func place(
-        _ row: PlacedRow, _ builder: inout CommitBuilder, _ pending: inout PendingRows
+        _ row: PlacedRow, _ builder: inout CommitBuilder, _ rows: inout PlacedRowWriter
     ) {
         let entity = builder.catalog.entities[row.entity]
         // It may be here already.
         if !builder.state.directories[entity.tree][row.number].isEmpty { return }
-        enter(row.entity, row.number, row.version, row.values, row.places, &builder, &pending)
+        rows.add(row, &builder)
     }
 
     private func place(
-        _ pair: PlacedPair, _ builder: inout CommitBuilder, _ pending: inout PendingRows
+        _ pair: PlacedPair, _ builder: inout CommitBuilder, _ rows: inout PlacedRowWriter
     ) throws(StoreError) {
         let index = builder.catalog.entityIndex(ofPairs: pair.pairs)
-        let entity = builder.catalog.entities[index]
         let known = try builder.findPair(
             entity: index, source: pair.source, destination: pair.destination)
         if known != nil { return }
-        let number = builder.state.nextNumbers[entity.tree]
-        let catalog = builder.catalog
-        let values = zip(entity.columns, [pair.source, pair.destination]).map {
-            column, end -> Value in
-            guard let tree = column.target else {
-                preconditionFailure("the columns of a pair are references")
-            }
-            let root = catalog.schemaEntity(catalog.trees[tree].root)
-            return .objectID(store.identity.id(UInt64(end), entity: root))
-        }
-        enter(index, number, 1, values, pair.places, &builder, &pending)
-    }
-
-    private func enter(
-        _ index: Int, _ number: UInt32, _ version: UInt32, _ values: [Value], _ places: [Int64?],
-        _ builder: inout CommitBuilder, _ pending: inout PendingRows
-    ) {
-        let entity = builder.catalog.entities[index]
-        var key = KeyBuffer()
-        for unique in entity.uniques {
-            let form = builder.catalog.uniques[unique].form
-            if key.load(values, form, number: { $0.number }) {
-                builder.insertKey(key.hash(seed: builder.seed), number: number, unique: unique)
-            }
-        }
-        builder.moveReferences(entity: index, number: number, from: nil, to: values)
-        // New members come behind those that have places.
-        if let last = places.lazy.compactMap(\.self).max(), let before = OrderKeys.number(last) {
-            Self.raise(&builder, entity.tree, above: before)
-        }
-        pending.byEntity[index, default: []].append(
-            PendingRows.Row(
-                number: number, version: version, values: values, keys: places, kept: nil))
-        Self.raise(&builder, entity.tree, above: number)
+        var pair = pair
+        // Its number in the whole store says where it stands; here it has another one.
+        pair.places = pair.places.map { $0 ?? OrderKeys.key(of: pair.number) }
+        pair.number = builder.state.nextNumbers[builder.catalog.entities[index].tree]
+        pair.version = 1
+        rows.add(pair, &builder)
     }
 }

@@ -29,6 +29,10 @@ struct SQLFailure: Error, Sendable {
         case unreadable
         /// The body that gives the rows of a copy threw.
         case bodyThrew(any Error)
+        /// The store has another model than when it was opened.
+        case modelChanged
+        /// Somebody was putting another store in the place of this one while it was asked.
+        case storeReplaced
     }
 
     let kind: Kind
@@ -84,6 +88,14 @@ struct SQLFailure: Error, Sendable {
     var isCancelled: Bool {
         if case .cancelled = kind { return true }
         return kind.isServer && sqlState?.isCancelled ?? false
+    }
+
+    var isModelChanged: Bool {
+        if case .modelChanged = kind { true } else { false }
+    }
+
+    var isStoreReplaced: Bool {
+        if case .storeReplaced = kind { true } else { false }
     }
 
     // MARK: With more

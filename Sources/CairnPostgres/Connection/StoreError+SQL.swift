@@ -49,6 +49,8 @@ extension SQLFailure {
         case .unencodable: (.invalidRequest, message)
         case .unreadable: (.damaged, message)
         case .bodyThrew: (.rowsFailed, message)
+        case .modelChanged: (.incompatibleModel, message)
+        case .storeReplaced: (.openFailed, message)
         case .server: sqlState.map(serverMeaning) ?? (.inputOutput, "the server failed")
         }
     }

@@ -2,6 +2,7 @@
 //
 // Threads: any.
 
+import CairnLog
 import CairnModel
 import CairnStore
 import Foundation
@@ -11,6 +12,10 @@ import Synchronization
 final class StoreCore: Sendable {
     let pool: ConnectionPool
     let identity: StoreIdentity
+    /// The numbers of the model.
+    let catalog: Catalog
+    /// How often the store has got another model.
+    let modelVersion: Int64
     let layout: TableLayout
     let keys: KeyLayout
     let options: PostgresOptions
@@ -27,14 +32,20 @@ final class StoreCore: Sendable {
     var schema: Schema { layout.schema }
 
     init(
-        pool: ConnectionPool, identity: StoreIdentity, layout: TableLayout, keys: KeyLayout,
-        options: PostgresOptions, keepsHistory: Bool, hasRedirects: Bool, lastCommit: UInt64,
-        notifies: Bool
+        pool: ConnectionPool, identifier: UUID, catalog: Catalog, modelVersion: Int64,
+        in space: String, options: PostgresOptions, keepsHistory: Bool, hasRedirects: Bool,
+        lastCommit: UInt64, notifies: Bool
     ) {
         self.pool = pool
-        self.identity = identity
-        self.layout = layout
-        self.keys = keys
+        identity = StoreIdentity(
+            identifier: identifier,
+            hierarchies: catalog.schema.entities.map { entity in
+                catalog.trees[catalog.entities[entity.index].tree].id
+            })
+        self.catalog = catalog
+        self.modelVersion = modelVersion
+        layout = TableLayout(catalog, in: space)
+        keys = KeyLayout(catalog.schema)
         self.options = options
         self.keepsHistory = Atomic(keepsHistory)
         lastNoted = Atomic(lastCommit)
@@ -56,17 +67,20 @@ final class StoreCore: Sendable {
         RowSelection(layout: layout, table: table, identity: identity)
     }
 
-    /// Asks for the last commit, whether there are redirects, and whether a history is kept.
+    /// Asks for the last commit, whether there are redirects, whether a history is kept, and of which model the store is. Every
+    /// transaction begins with this: who gives the store another model makes its table anew, and so waits for them.
     var stateQuestion: Statement {
         Statement(
             """
-            SELECT last_commit, EXISTS (SELECT 1 FROM \(layout.sql(.redirects))), keeps_history \
+            SELECT last_commit, EXISTS (SELECT 1 FROM \(layout.sql(.redirects))), keeps_history, \
+            model_version \
             FROM \(layout.sql(.store))
             """)
     }
 
     /// The last commit as the answer has it; the rest is noted.
     func noteState(_ result: PostgresResult) throws(SQLFailure) -> UInt64 {
+        try checkModel(result, column: 3)
         if try result.bool(0, 1) { hasRedirects.store(true, ordering: .relaxed) }
         keepsHistory.store(try result.bool(0, 2), ordering: .relaxed)
         let commit = UInt64(clamping: try result.int64(0, 0))
@@ -100,22 +114,81 @@ final class StoreCore: Sendable {
     // MARK: Asking
 
     /// Asks what writes nothing, all in one round trip; once more if the connection is lost.
-    func ask(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
+    ///
+    /// - Parameter isOneState: whether all answers have to be of one state.
+    func ask(_ statements: [Statement], inOneState isOneState: Bool = false) throws(StoreError)
+        -> [PostgresResult]
+    {
+        let begin = isOneState ? [Statement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")] : []
+        let end = isOneState ? [Statement("COMMIT")] : []
         do throws(StoreError) {
-            return try carryOut(statements)
+            return try send(begin, statements, end)
         } catch {
-            guard (error.cause as? SQLFailure)?.isConnectionLoss == true else { throw error }
-            return try carryOut(statements)
+            guard let failure = error.cause as? SQLFailure,
+                failure.isConnectionLoss || failure.isStoreReplaced
+            else { throw error }
+            return try send(begin, statements, end)
         }
     }
 
     /// Carries out statements that are no request of the engine, all in one round trip.
     @discardableResult
     func carryOut(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
+        try send([], statements, [])
+    }
+
+    private func send(_ begin: [Statement], _ statements: [Statement], _ end: [Statement])
+        throws(StoreError) -> [PostgresResult]
+    {
         let connection = try borrow()
         defer { pool.giveBack(connection) }
         return try Self.sql { () throws(SQLFailure) in
-            try connection.pipeline(statements, bound: bound)
+            let results: [PostgresResult]
+            do throws(SQLFailure) {
+                results = try connection.pipeline(
+                    begin + [modelQuestion] + statements + end, bound: bound)
+            } catch {
+                throw explained(error, connection)
+            }
+            try checkModel(results[begin.count], column: 0)
+            return Array(results[(begin.count + 1)..<(begin.count + 1 + statements.count)])
+        }
+    }
+
+    // MARK: The model
+
+    private var modelQuestion: Statement {
+        Statement("SELECT model_version FROM \(layout.sql(.store))")
+    }
+
+    /// Throws if the store has another model than when it was opened, as a column of an answer says.
+    func checkModel(_ result: PostgresResult, column: Int) throws(SQLFailure) {
+        guard result.rowCount > 0 else {
+            throw SQLFailure(.storeReplaced, "the store is not there any more")
+        }
+        guard try result.int64(0, column) == modelVersion else {
+            throw SQLFailure(
+                .modelChanged,
+                "the store was migrated to another model since it was opened: open it again with that"
+            )
+        }
+    }
+
+    /// What a failure comes from: a table that is missing may be one of the model that the store had before.
+    ///
+    /// - Parameter connection: where it was; a transaction that is open there has failed.
+    func explained(_ failure: SQLFailure, _ connection: PostgresConnection) -> SQLFailure {
+        guard failure.sqlState?.isMissingTable == true || failure.sqlState?.isStaleStatement == true
+        else { return failure }
+        do throws(SQLFailure) {
+            if connection.transactionStatus != .none {
+                try connection.run("ROLLBACK", bound: bound)
+            }
+            try checkModel(connection.run(modelQuestion, bound: bound), column: 0)
+            return failure
+        } catch {
+            if case .modelChanged = error.kind { return error }
+            return failure
         }
     }
 

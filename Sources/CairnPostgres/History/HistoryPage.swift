@@ -1,6 +1,6 @@
 // A page of the history, as one question: transactions behind a commit with all that they have changed.
 //
-// It is asked in a transaction of its own, so that all of it is of one state, whoever deletes from the history meanwhile.
+// Its questions are asked in one transaction, so that all of it is of one state, whoever deletes from the history meanwhile.
 //
 // Threads: values.
 
@@ -29,7 +29,19 @@ struct HistoryPage {
         let isFull: Bool
     }
 
-    var statements: [Statement] {
+    /// Questions as a transaction of its own.
+    static func statements(_ questions: [Statement]) -> [Statement] {
+        [Statement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")] + questions
+            + [Statement("COMMIT")]
+    }
+
+    /// What the questions were answered, of what the statements were.
+    static func answers(_ results: [PostgresResult]) -> [PostgresResult] {
+        Array(results.dropFirst().dropLast())
+    }
+
+    /// What is asked, in one state.
+    var questions: [Statement] {
         let layout = core.layout
         let bounds: [SQLParameter] = [
             .int64(Int64(clamping: number)), .int64(Int64(clamping: last)),
@@ -40,23 +52,22 @@ struct HistoryPage {
             WHERE commit > $1 AND commit <= $2 ORDER BY commit LIMIT $3)
             """
         return [
-            Statement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"),
-            Statement("SELECT history_begins, last_commit FROM \(layout.sql(.store))"),
+            Statement("SELECT history_begins, last_commit, model_version FROM \(layout.sql(.store))"),
             Statement("SELECT * FROM \(page) AS t ORDER BY commit", bounds),
             Statement(
                 """
                 SELECT c.commit, c.entity, c.kind, c.content FROM \(layout.sql(.changes)) AS c \
                 JOIN \(page) AS t ON t.commit = c.commit ORDER BY c.commit, c.place
                 """, bounds),
-            Statement("COMMIT"),
         ]
     }
 
-    /// What the results of the statements say.
+    /// What the answers to the questions say.
     func answer(_ results: [PostgresResult]) throws(StoreError) -> Answer {
         try StoreCore.sql { () throws(SQLFailure) in
-            let groups = try groups(results[3])
-            let head = results[2]
+            try core.checkModel(results[0], column: 2)
+            let groups = try groups(results[2])
+            let head = results[1]
             var transactions: [PersistentHistoryTransaction] = []
             for row in 0..<head.rowCount {
                 let number = UInt64(clamping: try head.int64(row, 0))
@@ -73,8 +84,8 @@ struct HistoryPage {
                             groups[number] ?? [], transaction: number, identity: core.identity)))
             }
             return Answer(
-                horizon: UInt64(clamping: try results[1].int64(0, 0)),
-                lastCommit: UInt64(clamping: try results[1].int64(0, 1)),
+                horizon: UInt64(clamping: try results[0].int64(0, 0)),
+                lastCommit: UInt64(clamping: try results[0].int64(0, 1)),
                 transactions: transactions, isFull: transactions.count >= Self.size)
         }
     }

@@ -25,25 +25,8 @@ struct HistoryWriter {
     func statements(_ groups: [PersistentHistoryChanges.Group]) throws(StoreError) -> [Statement] {
         if groups.isEmpty { return [] }
         let store = layout.sql(.store)
-        var places = SQLArray(of: .int32)
-        var entities = SQLArray(of: .int16)
-        var kinds = SQLArray(of: .int16)
-        var contents = SQLArray(of: .text)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        for (place, group) in groups.enumerated() {
-            places.append(number: Int32(place))
-            entities.append(number: layout.code(of: group.entity))
-            kinds.append(number: Int16(group.type.rawValue))
-            do {
-                let json = try encoder.encode(HistoryContent(group))
-                try contents.append(text: String(decoding: json, as: UTF8.self))
-            } catch let failure as SQLFailure {
-                throw StoreError(failure)
-            } catch {
-                throw StoreError(.invalidRequest, "the history cannot keep the change: \(error)")
-            }
-        }
+        var rows = ChangeRows(layout)
+        try rows.add(groups, of: 0)
         return [
             Statement(
                 """
@@ -61,7 +44,11 @@ struct HistoryWriter {
                 SELECT s.last_commit, v.place, v.entity, v.kind, v.content FROM \(store) AS s, \
                 unnest($1::integer[], $2::smallint[], $3::smallint[], $4::text[]) \
                 AS v(place, entity, kind, content)
-                """, [.array(places), .array(entities), .array(kinds), .array(contents)]),
+                """,
+                [
+                    .array(rows.places), .array(rows.entities), .array(rows.kinds),
+                    .array(rows.contents),
+                ]),
         ] + (Int.random(in: 0..<Self.piece) == 0 ? forgetting : [])
     }
 

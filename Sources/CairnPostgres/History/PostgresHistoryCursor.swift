@@ -8,14 +8,20 @@ import CairnStore
 
 final class PostgresHistoryCursor: PersistentHistoryCursor {
     private let core: StoreCore
+    private let ask: ([Statement]) throws(StoreError) -> [PostgresResult]
     /// The last commit that was handed over, and the last one of all.
     private var number: UInt64
     private let last: UInt64
     private var waiting: [PersistentHistoryTransaction] = []
     private var isOver = false
 
-    init(_ core: StoreCore, after number: UInt64, through last: UInt64) {
+    /// - Parameter ask: asks the server: all answers are of one state.
+    init(
+        _ core: StoreCore, after number: UInt64, through last: UInt64,
+        _ ask: @escaping ([Statement]) throws(StoreError) -> [PostgresResult]
+    ) {
         self.core = core
+        self.ask = ask
         self.number = number
         self.last = last
     }
@@ -23,7 +29,7 @@ final class PostgresHistoryCursor: PersistentHistoryCursor {
     func next() throws(StoreError) -> PersistentHistoryTransaction? {
         if waiting.isEmpty, !isOver {
             let page = HistoryPage(core: core, number: number, last: last)
-            let answer = try page.answer(try core.ask(page.statements))
+            let answer = try page.answer(try ask(page.questions))
             waiting = answer.transactions.reversed()
             isOver = !answer.isFull
         }

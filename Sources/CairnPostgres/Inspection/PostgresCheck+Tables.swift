@@ -43,7 +43,10 @@ extension PostgresCheck {
         let pairs = layout.pairs.map { pairs in
             (
                 pairs.name,
-                [TableLayout.Fixed.source, TableLayout.Fixed.destination] + pairs.places.map(\.name)
+                [
+                    TableLayout.Fixed.id, TableLayout.Fixed.version, TableLayout.Fixed.source,
+                    TableLayout.Fixed.destination,
+                ] + pairs.places.map(\.name)
             )
         }
         return SystemTable.allCases.map { ($0.rawValue, []) } + objects + pairs

@@ -93,7 +93,9 @@ final class CommitNews: Sendable {
     func deliver() {
         // What cannot be read now is told by the thread that reads.
         if state.withLock({ !$0.own.isEmpty }) {
-            _ = try? catchUp { statements throws(StoreError) in try core.ask(statements) }
+            _ = try? catchUp { questions throws(StoreError) in
+                try core.ask(questions, inOneState: true)
+            }
         }
         board.deliver()
     }
@@ -109,7 +111,7 @@ final class CommitNews: Sendable {
         var hasPosted = false
         while true {
             let page = HistoryPage(core: core, number: state.withLock { $0.told })
-            let answer = try page.answer(try ask(page.statements))
+            let answer = try page.answer(try ask(page.questions))
             core.note(answer.lastCommit)
             // A commit of this store that was read is noted once the lock it ended in is free.
             core.committing.withLock { _ in }

@@ -42,9 +42,11 @@ struct NewsReader {
         let isTold = try listen(connection)
         let pause = core.options.newsInterval * (isTold ? Self.trust : 1)
         while news.isWatched {
-            let isNew = try news.catchUp { statements throws(StoreError) in
+            let isNew = try news.catchUp { questions throws(StoreError) in
                 try StoreCore.sql { () throws(SQLFailure) in
-                    try connection.pipeline(statements, bound: bound(core.options.timeout))
+                    let results = try connection.pipeline(
+                        HistoryPage.statements(questions), bound: bound(core.options.timeout))
+                    return HistoryPage.answers(results)
                 }
             }
             hasRead()

@@ -149,9 +149,14 @@ final class PostgresSnapshot: StoreSnapshot {
             let ends = [TableLayout.Fixed.source, TableLayout.Fixed.destination]
             let (near, far) = isSource ? (ends[0], ends[1]) : (ends[1], ends[0])
             let place = table.places.first { $0.name.hasPrefix(near) }
-            let order = relationship.keepsOrder ? place?.name ?? far : far
+            // Without a place a pair stands where its number says.
+            let number = TableLayout.Fixed.id.quoted
+            let order =
+                relationship.keepsOrder
+                ? place.map { "coalesce(\($0.name.quoted), \(number) * \(1 << 31))" } ?? far.quoted
+                : far.quoted
             return """
-                SELECT \(near.quoted) AS near, \(far.quoted) AS far, \(order.quoted) AS place \
+                SELECT \(near.quoted) AS near, \(far.quoted) AS far, \(order) AS place \
                 FROM \(core.layout.sql(table.name))
                 """
         }

@@ -33,7 +33,7 @@ final class ReadTransaction: Questions {
     private let state = Mutex(State())
 
     /// - Parameter begins: whether the state is that of now, and not that of the first question.
-    init(_ core: StoreCore, begins: Bool) throws(StoreError) {
+    init(_ core: StoreCore, begins: Bool = true) throws(StoreError) {
         self.core = core
         if begins {
             _ = try state.withLock { state throws(StoreError) in try begin([], &state.stage) }
@@ -123,7 +123,8 @@ final class ReadTransaction: Questions {
         return rows
     }
 
-    /// Begins, and asks. A connection that is lost here has answered nothing yet: another one is as good.
+    /// Begins, and asks. A connection that is lost here has answered nothing yet: another one is as good. So is another state if
+    /// this one is of before a migration had made the store's table anew.
     private func begin(
         _ statements: [Statement], _ stage: inout Stage
     ) throws(StoreError) -> [PostgresResult] {
@@ -141,8 +142,9 @@ final class ReadTransaction: Questions {
                 stage = .open(connection, commit: try core.noteState(results[2]))
                 return Array(results[begin.count...])
             } catch {
+                let failure = core.explained(error, connection)
                 core.pool.giveBack(connection)
-                throw StoreError(error)
+                throw StoreError(failure)
             }
         }
     }

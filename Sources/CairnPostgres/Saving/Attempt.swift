@@ -55,7 +55,7 @@ struct Attempt {
         _ plan: (Catalog, [ObjectID]) throws(StoreError) -> SaveRun.Plan<R>
     ) throws -> SaveRun.Written<R> {
         let part = try PartialStore(
-            core.schema, identifier: core.identity.identifier, tracksHistory: true)
+            core.catalog, identifier: core.identity.identifier, tracksHistory: true)
         defer { part.close() }
         let catalog = part.catalog
         // Known as soon as the transaction has begun.
@@ -231,8 +231,9 @@ struct Attempt {
             needs, core.layout, core.keys, core.identity, part.catalog, waits: waits)
         let begin = begins ? [Statement("BEGIN"), core.stateQuestion] : []
         let results = try connection.pipeline(begin + loader.statements, bound: core.bound)
+        let lastCommit = begins ? try core.noteState(results[1]) : lastCommit
         var brought = try loader.brought(Array(results.dropFirst(begin.count)))
-        brought.lastCommit = begins ? try core.noteState(results[1]) : lastCommit
+        brought.lastCommit = lastCommit
         for (hierarchy, numbers) in numbers {
             guard let tree = part.catalog.treeIndex(id: hierarchy) else { continue }
             brought.numbers[tree] = numbers

@@ -226,14 +226,30 @@ struct ChangeWriter {
         }
         let added = changes.addedPairs.filter { $0.pairs == index }
         if !added.isEmpty {
+            let count = 2 + places.count
+            let (id, version) = (TableLayout.Fixed.id.quoted, TableLayout.Fixed.version.quoted)
+            // Their numbers are theirs until the transaction ends, as is the number of the commit soon.
             statements.append(
                 Statement(
-                    "INSERT INTO \(name) (\(names)) SELECT * FROM unnest(\(lists(2 + places.count)))",
-                    arrays(added, places: true)))
+                    """
+                    WITH n AS (UPDATE \(layout.sql(.numbers)) SET next = next + $\(count + 1) \
+                    WHERE hierarchy = $\(count + 2) RETURNING next) \
+                    INSERT INTO \(name) (\(id), \(version), \(names)) \
+                    SELECT n.next - $\(count + 1) - 1 + v.ordinality, 1, \
+                    \((["source", "destination"] + places.indices.map { "p\($0)" }).map { "v." + $0 }.joined(separator: ", ")) \
+                    FROM n, unnest(\(lists(count))) WITH ORDINALITY \
+                    AS v(source, destination\(places.indices.map { ", p\($0)" }.joined()), ordinality)
+                    """,
+                    arrays(added, places: true) + [
+                        .int64(Int64(added.count)), .int64(Int64(table.hierarchy)),
+                    ]))
         }
         let moved = changes.movedPairs.filter { $0.pairs == index }
         if !moved.isEmpty, !places.isEmpty {
-            let sets = places.map { "\($0) = v.\($0)" }.joined(separator: ", ")
+            let version = TableLayout.Fixed.version.quoted
+            let sets =
+                (["\(version) = r.\(version) + 1"] + places.map { "\($0) = v.\($0)" })
+                .joined(separator: ", ")
             statements.append(
                 Statement(
                     """

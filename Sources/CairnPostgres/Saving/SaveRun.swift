@@ -72,8 +72,11 @@ struct SaveRun {
                     // They are taken before the transaction begins.
                     more = needed.counts
                 } catch let failure as SQLFailure {
-                    throw StoreError(failure)
+                    throw StoreError(core.explained(failure, connection))
                 } catch let error as StoreError {
+                    guard let failure = error.cause as? SQLFailure else { throw error }
+                    let explained = core.explained(failure, connection)
+                    if explained.isModelChanged { throw StoreError(explained) }
                     throw error
                 } catch {
                     preconditionFailure(

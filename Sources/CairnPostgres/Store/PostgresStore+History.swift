@@ -34,7 +34,10 @@ extension PostgresStore: HistoryStore {
             throw StoreError(
                 .historyTokenExpired, "some of the history after the commit was deleted")
         }
-        return PostgresHistoryCursor(core, after: number, through: bounds.last)
+        let core = core
+        return PostgresHistoryCursor(core, after: number, through: bounds.last) {
+            questions throws(StoreError) in try core.ask(questions, inOneState: true)
+        }
     }
 
     /// The newest transaction up to a commit that is retained, and when it was committed; nil if there is none.

@@ -26,16 +26,7 @@ extension PostgresStore: MetadataStore {
             Statement("SELECT identifier FROM \(core.layout.sql(.store))"),
         ])
         return try StoreCore.sql { () throws(SQLFailure) in
-            var values: [String: Value] = [:]
-            for row in 0..<results[0].rowCount {
-                let key = try results[0].string(row, 0)
-                let bytes = Data(try results[0].bytes(row, 1))
-                guard let value = try? JSONDecoder().decode(Value.self, from: bytes) else {
-                    throw SQLFailure(.unreadable, "the metadata of the key \(key) cannot be read")
-                }
-                values[key] = value
-            }
-            return metadata(values, try results[1].uuid(0, 0))
+            metadata(try results[0].metadata(), try results[1].uuid(0, 0))
         }
     }
 
@@ -81,44 +72,5 @@ extension PostgresStore: MetadataStore {
     func forget(_ written: WaitingMetadata?) {
         guard let written else { return }
         waitingMetadata.withLock { if $0 == written { $0 = nil } }
-    }
-}
-
-/// Metadata that are to be written.
-struct WaitingMetadata: Sendable, Equatable {
-    let values: [String: Value]
-    let identifier: UUID?
-
-    /// What writes them within a transaction.
-    func statements(_ layout: TableLayout) throws(StoreError) -> [Statement] {
-        var keys = SQLArray(of: .text)
-        var contents = SQLArray(of: .bytes)
-        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-            do {
-                try keys.append(text: key)
-                try contents.append(data: JSONEncoder().encode(value))
-            } catch let failure as SQLFailure {
-                throw StoreError(failure)
-            } catch {
-                throw StoreError(
-                    .invalidRequest, "the value cannot be kept: \(error)", context: .init(key: key))
-            }
-        }
-        var statements = [
-            // Two who write them wait for each other here, and not at each key.
-            layout.storeLock,
-            Statement("DELETE FROM \(layout.sql(.metadata))"),
-            Statement(
-                """
-                INSERT INTO \(layout.sql(.metadata)) (key, value) \
-                SELECT * FROM unnest($1::text[], $2::bytea[])
-                """, [.array(keys), .array(contents)]),
-        ]
-        if let identifier {
-            statements.append(
-                Statement(
-                    "UPDATE \(layout.sql(.store)) SET identifier = $1", [.uuid(identifier)]))
-        }
-        return statements
     }
 }

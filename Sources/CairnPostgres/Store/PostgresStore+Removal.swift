@@ -27,12 +27,12 @@ extension PostgresStore {
                     Statement("BEGIN"),
                     Statement("SELECT last_commit FROM \(layout.sql(.store)) FOR UPDATE"),
                 ], bound: core.bound)
-            guard try results[1].int64(0, 0) == 0 else { return false }
+            guard try results[1].int64(0, 0) == Int64(FirstRows.firstCommit) else { return false }
             // Tables that lead to each other go together.
             let all = tables.map(layout.sql).joined(separator: ", ")
+            let statements = ReadableViews(layout: layout).removal + ["DROP TABLE \(all)", "COMMIT"]
             try connection.pipeline(
-                [Statement("DROP TABLE \(all)", [], .once), Statement("COMMIT")],
-                bound: core.bound)
+                statements.map { Statement($0, [], .once) }, bound: core.bound)
             return true
         }
     }

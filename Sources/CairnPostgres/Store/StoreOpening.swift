@@ -39,10 +39,11 @@ struct StoreOpening {
     private var bound: CallBound { .within(.seconds(options.timeout)) }
 
     /// What the store says of itself.
-    private struct Found {
+    struct Found {
         let identifier: UUID
         let version: Int32
         let catalog: Catalog
+        let modelVersion: Int64
         let keepsHistory: Bool
         let hasRedirects: Bool
         let lastCommit: UInt64
@@ -77,18 +78,22 @@ struct StoreOpening {
 
     // MARK: Finding
 
-    private func find(_ connection: PostgresConnection) throws(StoreError) -> Found? {
+    func find(_ connection: PostgresConnection) throws(StoreError) -> Found? {
         try StoreCore.sql { () throws(SQLFailure) -> Result<Found?, StoreError> in
             let tables = try connection.run(
                 "SELECT count(*) FROM information_schema.tables WHERE table_schema = $1 AND table_name = $2",
                 [.text(space), .text(SystemTable.store.rawValue)], bound: bound)
             guard try tables.int64(0, 0) > 0 else { return .success(nil) }
             let table = space.quoted + "." + SystemTable.store.rawValue.quoted
-            let rows = try connection.run(
+            let question = Statement(
                 """
                 SELECT identifier, version, model, keeps_history, EXISTS (SELECT 1 FROM \
-                \(space.quoted).\(SystemTable.redirects.rawValue.quoted)), last_commit FROM \(table)
-                """, bound: bound)
+                \(space.quoted).\(SystemTable.redirects.rawValue.quoted)), last_commit, model_version \
+                FROM \(table)
+                """)
+            var rows = try connection.run(question, bound: bound)
+            // Who has waited for a migration to end sees a state in which the table had not been made anew yet.
+            if rows.rowCount == 0 { rows = try connection.run(question, bound: bound) }
             guard rows.rowCount > 0 else { return .success(nil) }
             let version = try rows.int32(0, 1)
             guard version <= TableCreation.version else {
@@ -106,16 +111,19 @@ struct StoreOpening {
             return .success(
                 Found(
                     identifier: try rows.uuid(0, 0), version: version, catalog: catalog,
-                    keepsHistory: try rows.bool(0, 3), hasRedirects: try rows.bool(0, 4),
+                    modelVersion: try rows.int64(0, 6), keepsHistory: try rows.bool(0, 3),
+                    hasRedirects: try rows.bool(0, 4),
                     lastCommit: UInt64(clamping: try rows.int64(0, 5)),
                     notifies: options.notifies && connection.takesNotify))
         }.get()
     }
 
-    private func core(_ found: Found, _ wanted: Schema?) throws(StoreError) -> StoreCore {
+    func core(_ found: Found, _ wanted: Schema?) throws(StoreError) -> StoreCore {
         var catalog = found.catalog
         if let wanted, wanted.model != catalog.schema.model {
-            guard let made = CatalogDocument.catalog(catalog, under: wanted.model) else {
+            guard options.allow(wanted, for: catalog.schema),
+                let made = CatalogDocument.catalog(catalog, under: wanted.model)
+            else {
                 throw StoreError(
                     .incompatibleModel,
                     "the store was made with another model: \(wanted.difference(to: catalog.schema))",
@@ -123,14 +131,11 @@ struct StoreOpening {
             }
             catalog = made
         }
+        try TableLayout.check(catalog)
         return StoreCore(
-            pool: pool,
-            identity: StoreIdentity(
-                identifier: found.identifier,
-                hierarchies: catalog.schema.entities.map { entity in
-                    catalog.trees[catalog.entities[entity.index].tree].id
-                }), layout: TableLayout(catalog.schema, in: space), keys: KeyLayout(catalog.schema),
-            options: options, keepsHistory: found.keepsHistory, hasRedirects: found.hasRedirects,
+            pool: pool, identifier: found.identifier, catalog: catalog,
+            modelVersion: found.modelVersion, in: space, options: options,
+            keepsHistory: found.keepsHistory, hasRedirects: found.hasRedirects,
             lastCommit: found.lastCommit, notifies: found.notifies)
     }
 
@@ -179,13 +184,14 @@ struct StoreOpening {
     /// - Returns: whether this one did.
     private func make(_ connection: PostgresConnection, _ schema: Schema) throws(StoreError) -> Bool
     {
-        let part = try PartialStore(schema, identifier: UUID())
-        defer { part.close() }
-        let catalog = part.catalog
+        let catalog = Catalog(new: schema)
+        if let excess = catalog.excess { throw StoreError(.invalidRequest, excess) }
+        try TableLayout.check(catalog)
         let model = try CatalogDocument.encode(catalog)
-        if try makeTables(connection, schema, model) {
-            let isFirst = try write(connection, TableLayout(schema, in: space), catalog, model)
-            let table = TableLayout(schema, in: space).sql(.store)
+        let layout = TableLayout(catalog, in: space)
+        if try makeTables(connection, layout, model) {
+            let isFirst = try write(connection, layout, catalog, model)
+            let table = layout.sql(.store)
             // It is read no more: who has written the row meanwhile does not mind.
             _ = try? connection.run("COMMENT ON TABLE \(table) IS NULL", [], .once, bound: bound)
             return isFirst
@@ -196,17 +202,16 @@ struct StoreOpening {
                     .damaged,
                     "the comment on the table cairn_store is none of a store that is being made")
             }
-            return try write(connection, TableLayout(catalog.schema, in: space), catalog, model)
+            return try write(connection, TableLayout(catalog, in: space), catalog, model)
         }
         return false
     }
 
     /// Makes the tables, with the model that they are for; false if somebody else has made them.
     private func makeTables(
-        _ connection: PostgresConnection, _ schema: Schema, _ model: [UInt8]
+        _ connection: PostgresConnection, _ layout: TableLayout, _ model: [UInt8]
     ) throws(StoreError) -> Bool {
-        let layout = TableLayout(schema, in: space)
-        let creation = TableCreation(layout: layout, keys: KeyLayout(schema))
+        let creation = TableCreation(layout: layout, keys: KeyLayout(layout.schema))
         let comment = """
             COMMENT ON TABLE \(layout.sql(.store)) IS \(String(decoding: model, as: UTF8.self).literal)
             """
@@ -244,7 +249,7 @@ struct StoreOpening {
         }
     }
 
-    /// Writes what stands in the tables at first.
+    /// Writes what stands in the tables at first. Who comes second changes nothing.
     ///
     /// - Returns: whether nobody else has written it.
     private func write(
@@ -252,54 +257,21 @@ struct StoreOpening {
         _ model: [UInt8]
     ) throws(StoreError) -> Bool {
         try StoreCore.sql { () throws(SQLFailure) in
-            let statements = first(layout, catalog, model)
+            let first = FirstRows(layout: layout, catalog: catalog)
+            let statements = [
+                Statement("BEGIN"), first.entities, first.numbers(),
+                first.store(.init(identifier: UUID(), model: model)), Statement("COMMIT"),
+            ]
             let results = try connection.pipeline(statements, bound: bound)
             // The last one before the end.
             return results[statements.count - 2].affectedRows == 1
         }
     }
-
-    /// What stands in the tables at first. Who comes second changes nothing.
-    private func first(_ layout: TableLayout, _ catalog: Catalog, _ model: [UInt8]) -> [Statement] {
-        var codes = SQLArray(of: .int16)
-        var names = SQLArray(of: .text)
-        var tables = SQLArray(of: .text)
-        for entity in layout.schema.entities {
-            codes.append(number: layout.code(of: entity.index))
-            try? names.append(text: entity.name)
-            try? tables.append(text: layout.tables[layout.table(of: entity.index)].name)
-        }
-        var hierarchies = SQLArray(of: .int64)
-        for tree in catalog.trees where tree.root < layout.schema.entities.count {
-            hierarchies.append(number: Int64(tree.id))
-        }
-        return [
-            Statement("BEGIN"),
-            Statement(
-                """
-                INSERT INTO \(layout.sql(.entities)) (code, name, "table") \
-                SELECT * FROM unnest($1::smallint[], $2::text[], $3::text[]) ON CONFLICT DO NOTHING
-                """, [.array(codes), .array(names), .array(tables)]),
-            Statement(
-                """
-                INSERT INTO \(layout.sql(.numbers)) (hierarchy, next) \
-                SELECT h, 1 FROM unnest($1::bigint[]) AS n(h) ON CONFLICT DO NOTHING
-                """, [.array(hierarchies)]),
-            Statement(
-                """
-                INSERT INTO \(layout.sql(.store)) \
-                (identifier, version, model, last_commit, keeps_history, history_begins) \
-                VALUES ($1, $2, $3, 0, false, 0) ON CONFLICT DO NOTHING
-                """,
-                [.uuid(UUID()), .int32(TableCreation.version), .bytes(model)]),
-            Statement("COMMIT"),
-        ]
-    }
 }
 
 extension SQLFailure {
     /// Whether there is something of that name already.
-    fileprivate var isNameTaken: Bool {
+    var isNameTaken: Bool {
         isUniqueViolation || ["42P06", "42P07", "42710"].contains(sqlState?.code)
     }
 }

@@ -15,17 +15,33 @@ struct FetchIndexLayout {
 
     init(_ layout: TableLayout) { self.layout = layout }
 
+    /// An index.
+    struct Index {
+        let name: String
+        /// As an index of the layout's tables.
+        let table: Int
+        /// As indexes of the table's columns.
+        let columns: [Int]
+        /// What makes it.
+        let statement: String
+    }
+
     /// The statements that make the indexes.
-    var statements: [String] {
+    var statements: [String] { indexes.map(\.statement) }
+
+    var indexes: [Index] {
         var names = SQLNames()
         return Catalog.fetchIndexes(of: layout.schema.model, in: layout.schema).map { index in
             let entity = layout.schema.entities[index.entity]
             let name = names.give("index \(entity.name).\(index.name)")
-            let table = layout.tables[layout.table(of: index.entity)]
-            return """
-                CREATE INDEX \(name.quoted) ON \(layout.sql(table.name)) \
-                (\(elements(index).joined(separator: ", ")))
-                """
+            let table = layout.table(of: index.entity)
+            let columns = layout.columns(of: index.entity)
+            return Index(
+                name: name, table: table, columns: index.parts.map { columns[$0.column] },
+                statement: """
+                    CREATE INDEX \(name.quoted) ON \(layout.sql(layout.tables[table].name)) \
+                    (\(elements(index).joined(separator: ", ")))
+                    """)
         }
     }
 

@@ -87,15 +87,13 @@ struct KeyLayout: Sendable {
         }
     }
 
-    /// The statements that make the indexes.
-    func statements(_ layout: TableLayout) -> [String] {
-        keys.map { key in
-            let table = layout.tables[layout.table(of: key.entity)]
-            return """
-                CREATE UNIQUE INDEX \(key.index.quoted) ON \(layout.sql(table.name)) \
-                (\(key.elements(layout).joined(separator: ", ")))
-                """
-        }
+    /// The statement that makes the index of a constraint.
+    func statement(_ key: Key, _ layout: TableLayout) -> String {
+        let table = layout.tables[layout.table(of: key.entity)]
+        return """
+            CREATE UNIQUE INDEX \(key.index.quoted) ON \(layout.sql(table.name)) \
+            (\(key.elements(layout).joined(separator: ", ")))
+            """
     }
 }
 

@@ -2,7 +2,8 @@
 //
 //   for each hierarchy of entities      a table of its root's name: _id, _entity, _version, a column for each column of the
 //                                       entities, and one for each place in an ordered list that a reference leads into
-//   for each relationship kept as pairs a table of its name: _id, source, destination, and their places in ordered lists
+//   for each relationship kept as pairs a table of its name: _id, _version, source, destination, and their places in ordered
+//                                       lists
 //
 // Columns have the names of the model. Where two properties of a hierarchy have one name, being of entities that do not inherit
 // it from each other, the second is called "Entity.property".
@@ -12,6 +13,7 @@
 
 import CairnLog
 import CairnModel
+import CairnStore
 
 /// Which tables and columns there are.
 struct TableLayout: Sendable {
@@ -49,6 +51,8 @@ struct TableLayout: Sendable {
     /// The rows of a relationship that is kept as pairs.
     struct PairTable: Sendable {
         let name: String
+        /// What the numbers of its rows are given by.
+        let hierarchy: UInt32
         /// The tables of both ends, as indexes of `tables`.
         let source: Int
         let destination: Int
@@ -62,6 +66,9 @@ struct TableLayout: Sendable {
     let tables: [Table]
     /// By relationship kept as pairs, as in the schema.
     let pairs: [PairTable]
+    /// By entity: what stands for it in rows; and the other way round. It stays whatever the entity is called later.
+    private let codes: [Int16]
+    private let entityOfCode: [Int16: Int]
     /// By entity: its table.
     private let tableOfEntity: [Int]
     /// By entity and column: the column of the table.
@@ -69,8 +76,15 @@ struct TableLayout: Sendable {
     /// By entity: the columns of the places, in the order of the schema's ordered references.
     private let placesOfEntity: [[Int]]
 
-    init(_ schema: Schema, in space: String) {
+    /// The layout of a new store.
+    init(_ schema: Schema, in space: String) { self.init(Catalog(new: schema), in: space) }
+
+    init(_ catalog: Catalog, in space: String) {
+        let schema = catalog.schema
         self.schema = schema
+        codes = schema.entities.indices.map { Int16(truncatingIfNeeded: catalog.entities[$0].id) }
+        entityOfCode = Dictionary(
+            codes.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         self.space = space
         var names = SQLNames(reserved: SystemTable.allCases.map(\.rawValue))
         let roots = schema.entities.filter { $0.root == $0.index }
@@ -114,9 +128,12 @@ struct TableLayout: Sendable {
             }
             return Table(name: names.give(root.name), root: root.index, columns: plan.columns)
         }
-        pairs = schema.pairs.map { pairs in
+        pairs = schema.pairs.enumerated().map { index, pairs in
             PairTable(
-                name: names.give(pairs.name), source: table(pairs.source),
+                name: names.give(pairs.name),
+                hierarchy: catalog.trees[
+                    catalog.entities[catalog.entityIndex(ofPairs: index)].tree
+                ].id, source: table(pairs.source),
                 destination: table(pairs.destination),
                 places: schema.orderedEnds(of: pairs).map { end in
                     Column(
@@ -144,11 +161,19 @@ struct TableLayout: Sendable {
     }
 
     /// What stands for an entity in the rows of its table.
-    func code(of entity: Int) -> Int16 { Int16(entity + 1) }
+    func code(of entity: Int) -> Int16 { codes[entity] }
 
     /// The entity that a code stands for; nil if it is none.
-    func entity(ofCode code: Int16) -> Int? {
-        schema.entities.indices.contains(Int(code) - 1) ? Int(code) - 1 : nil
+    func entity(ofCode code: Int16) -> Int? { entityOfCode[code] }
+
+    /// Refuses what does not fit into tables.
+    static func check(_ catalog: Catalog) throws(StoreError) {
+        guard catalog.entities.allSatisfy({ $0.id <= UInt32(Int16.max) }) else {
+            throw StoreError(
+                .invalidRequest,
+                "the models of the store have had more than \(Int16.max) entities: what stands for one has no room"
+            )
+        }
     }
 
     /// The name of a table of the store with the name of its schema, quoted.

@@ -28,7 +28,8 @@ struct CairnCommand: ParsableCommand {
             FindCommand.self, DeleteCommand.self, DuplicatesCommand.self, InfoCommand.self,
             SchemaCommand.self, SpaceCommand.self, HistoryCommand.self, PastCommand.self,
             FramesCommand.self, CheckCommand.self,
-            SalvageCommand.self, CompactCommand.self, BackupCommand.self, ExportCommand.self,
+            SalvageCommand.self, CompactCommand.self, BackupCommand.self, CopyCommand.self,
+            ExportCommand.self,
             HashCommand.self, DiffCommand.self, ModelCommand.self, MigrateCommand.self,
             PredicateCommand.self, QuickstartCommand.self,
         ])

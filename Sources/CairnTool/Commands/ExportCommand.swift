@@ -8,8 +8,7 @@ struct ExportCommand: OneStoreCommand {
         commandName: "export", abstract: "Print a store's content as canonical JSON lines.",
         discussion: """
             The lines are defined in Format/80-canonical-export.md: two stores with the same \
-            content print the same bytes. The pairs of a relationship that is to many at both ends have \
-            no numbers in PostgreSQL, nor have their lines.
+            content print the same bytes.
             """)
 
     @OptionGroup var place: StoreArgument

@@ -2,32 +2,35 @@
 //
 // Threads: values.
 
-import CairnLog
-import CairnMigration
-import CairnModel
-import CairnStore
+package import CairnLog
+package import CairnMigration
+package import CairnModel
+package import CairnMoving
+package import CairnStore
 import FoundationEssentials
 
 /// Stores in folders.
-struct FolderKind: StoreKind {
-    func owns(_ place: String) -> Bool { !DatabaseURL.isOne(place) }
+package struct FolderKind: StoreKind {
+    package init() {}
 
-    func title(of place: String) -> String { place }
+    package func owns(_ place: String) -> Bool { !DatabaseURL.isOne(place) }
 
-    func isStore(_ place: String) -> Bool {
+    package func title(of place: String) -> String { place }
+
+    package func isStore(_ place: String) -> Bool {
         FileManager.default.fileExists(atPath: "\(place)/lock")
     }
 
-    func open(_ place: String, _ access: StoreAccess) throws -> any CommandStore {
+    package func open(_ place: String, _ access: StoreAccess) throws -> any CommandStore {
         try openLog(place, access)
     }
 
     /// The same, as a store of the log-structured engine.
-    func openLog(_ place: String, _ access: StoreAccess) throws -> LogStore {
+    package func openLog(_ place: String, _ access: StoreAccess) throws -> LogStore {
         try LogStore.open(at: place, options: Self.options(access))
     }
 
-    func making<Result>(
+    package func making<Result>(
         _ place: String, _ schema: Schema?, _ access: StoreAccess,
         _ body: (any CommandStore, Bool) throws -> Result
     ) throws -> Result {
@@ -62,7 +65,7 @@ struct FolderKind: StoreKind {
         try? files.removeItem(atPath: path)
     }
 
-    func export(
+    package func export(
         _ snapshot: any StoreSnapshot, of store: any CommandStore,
         _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -72,11 +75,11 @@ struct FolderKind: StoreKind {
         try log.export(of: snapshot, body)
     }
 
-    func information(of place: String, opens: Bool) throws -> StorePrintout {
+    package func information(of place: String, opens: Bool) throws -> StorePrintout {
         try LogInformation(of: place, opens: opens).printout
     }
 
-    func check(_ place: String, depth: CheckDepth, _ tell: @escaping (String, Int, Int) -> Void)
+    package func check(_ place: String, depth: CheckDepth, _ tell: @escaping (String, Int, Int) -> Void)
         throws
         -> StorePrintout
     {
@@ -84,8 +87,15 @@ struct FolderKind: StoreKind {
         return LogCheck(report: report, path: place).printout
     }
 
-    func migrator(of place: String, _ access: StoreAccess) -> any StoreMigrator {
+    package func migrator(of place: String, _ access: StoreAccess) -> any StoreMigrator {
         LogMigrator(place: place, options: Self.options(access))
+    }
+
+    package func copy(_ place: String, to destination: String, _ access: StoreAccess) throws
+        -> StoreCopyReport
+    {
+        throw Failure(
+            "\(place): cairn backup copies a store in a folder to another folder", code: .usage)
     }
 
     private static func options(_ access: StoreAccess) -> LogStoreOptions {

@@ -8,6 +8,7 @@ package import CairnInspection
 package import CairnLog
 package import CairnMigration
 package import CairnModel
+package import CairnMoving
 package import CairnStore
 
 /// A store with everything that commands ask of one.
@@ -55,7 +56,11 @@ package protocol StoreKind: Sendable {
     ) throws -> StorePrintout
 
     /// What leads the store at a place to another model.
-    func migrator(of place: String, _ access: StoreAccess) throws -> any StoreMigrator
+    func migrator(of place: String, _ access: StoreAccess) -> any StoreMigrator
+
+    /// Copies a store from or to a place of this kind.
+    func copy(_ place: String, to destination: String, _ access: StoreAccess) throws
+        -> StoreCopyReport
 }
 
 /// How a command opens a store.

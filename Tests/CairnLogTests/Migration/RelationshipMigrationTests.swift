@@ -252,6 +252,48 @@ struct RelationshipMigrationTests {
         }
     }
 
+    @Test(
+        "Links to objects that leave their hierarchy are none afterwards, if they are to the others"
+    )
+    func leaving() throws {
+        func model(_ isOne: Bool) -> ManagedObjectModel {
+            Store.model(
+                Store.entity(
+                    "Box", [],
+                    [
+                        Self.relationship("things", to: "Thing", many: true, inverse: "boxes"),
+                        Self.relationship("first", to: "Thing", many: false, inverse: "firstOf"),
+                    ]),
+                Store.entity(
+                    "Thing", [.init("n", .integer32)],
+                    [
+                        Self.relationship("boxes", to: "Box", many: true, inverse: "things"),
+                        Self.relationship("firstOf", to: "Box", many: true, inverse: "first"),
+                    ]), Store.entity("Other", under: isOne ? "Thing" : nil, [.init("m", .string)]))
+        }
+        let store = Store()
+        try store.with(model(true)) { log in
+            for (entity, key) in [("Thing", "n"), ("Other", "n")] {
+                _ = try log.execute(
+                    BatchInsertRequest(entityName: entity, objects: (0..<3).map { [key: $0] }))
+            }
+            let thing = try #require(log.schema.entity(named: "Thing"))
+            let things = try log.snapshot().fetch(StoreFetch(entity: thing.index)).ids
+            _ = try log.execute(
+                BatchInsertRequest(
+                    entityName: "Box",
+                    objects: things.map { ["first": $0, "things": [things[0], $0, things[5]]] }))
+        }
+        try store.migrate(to: model(false))
+        let content = try store.check(nil, model(false))
+        #expect(content["Other"]?.count == 3)
+        for number in UInt64(1)...6 {
+            let box = try #require(content["Box"]?[number])
+            #expect(box["first"] == (number <= 3 ? .integer(Int64(number)) : .null))
+            #expect(box["things"] == .string((1 < number && number <= 3) ? "1 \(number)" : "1"))
+        }
+    }
+
     @Test("A derived attribute that is new is computed for all, and followed from then on")
     func derived() throws {
         let (store, before) = try Self.filled(Self.model(many: false, back: true))

@@ -1,0 +1,69 @@
+// What a store hands over of itself: rows, pairs and redirects as they are stored, by numbers.
+//
+// Threads: plain values.
+
+package import CairnModel
+
+extension PartialStore {
+    /// A row as it is stored.
+    package struct PlacedRow: Sendable {
+        /// Its entity, as an index of the schema.
+        package var entity: Int
+        package var number: UInt32
+        package var version: UInt32
+        /// By column of its entity.
+        package var values: [Value]
+        /// Its places in ordered lists, by the entity's ordered references; nil: where its number stands for.
+        package var places: [Int64?]
+
+        package init(
+            entity: Int, number: UInt32, version: UInt32, values: [Value], places: [Int64?]
+        ) {
+            self.entity = entity
+            self.number = number
+            self.version = version
+            self.values = values
+            self.places = places
+        }
+    }
+
+    /// A pair as it is stored.
+    package struct PlacedPair: Sendable {
+        /// As an index of the schema's pairs.
+        package var pairs: Int
+        /// Its number, and the version of its row.
+        package var number: UInt32
+        package var version: UInt32
+        package var source: UInt32
+        package var destination: UInt32
+        /// Its places in ordered lists, by the ends that have one; nil: where its number stands for.
+        package var places: [Int64?]
+
+        package init(
+            pairs: Int, number: UInt32, version: UInt32, source: UInt32, destination: UInt32,
+            places: [Int64?]
+        ) {
+            self.pairs = pairs
+            self.number = number
+            self.version = version
+            self.source = source
+            self.destination = destination
+            self.places = places
+        }
+    }
+
+    /// An id that leads to another object than its own.
+    package struct PlacedRedirect: Sendable {
+        /// The tree of both, as an index of the catalog's.
+        package let tree: Int
+        package let number: UInt32
+        /// 0: none any more.
+        package let survivor: UInt32
+
+        package init(tree: Int, number: UInt32, survivor: UInt32) {
+            self.tree = tree
+            self.number = number
+            self.survivor = survivor
+        }
+    }
+}
