@@ -96,6 +96,8 @@ package enum Backend: String, CaseIterable, Sendable {
         // Tests that wait for others lie still for long.
         options.timeout = 300
         options.snapshotTimeout = 3600
+        // Nobody else writes them, and there are very many.
+        options.looksForNews = false
         if tracksHistory { options.persistentHistoryTracking = true }
         options.observer = Self.watched
         let url = try PostgresServer.shared().url(["cairn_schema": name])

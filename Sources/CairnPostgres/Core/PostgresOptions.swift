@@ -27,6 +27,8 @@ public struct PostgresOptions: Sendable {
     public var newsInterval = 0.5
     /// Whether commits end with a `NOTIFY`, on servers that take it.
     package var notifies = true
+    /// Whether what others commit is looked for while this store commits nothing. That takes a connection and a thread.
+    package var looksForNews = true
     /// About how many rows of a batch are in memory at a time.
     var rowsOfPart = 1 << 14
     /// How often a save is tried again that others were in the way of, or that lost its connection.

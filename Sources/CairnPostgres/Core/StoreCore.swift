@@ -119,7 +119,8 @@ final class StoreCore: Sendable {
     func ask(_ statements: [Statement], inOneState isOneState: Bool = false) throws(StoreError)
         -> [PostgresResult]
     {
-        let begin = isOneState ? [Statement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")] : []
+        let begin =
+            isOneState ? [Statement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")] : []
         let end = isOneState ? [Statement("COMMIT")] : []
         do throws(StoreError) {
             return try send(begin, statements, end)

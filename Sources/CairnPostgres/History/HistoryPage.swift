@@ -52,7 +52,8 @@ struct HistoryPage {
             WHERE commit > $1 AND commit <= $2 ORDER BY commit LIMIT $3)
             """
         return [
-            Statement("SELECT history_begins, last_commit, model_version FROM \(layout.sql(.store))"),
+            Statement(
+                "SELECT history_begins, last_commit, model_version FROM \(layout.sql(.store))"),
             Statement("SELECT * FROM \(page) AS t ORDER BY commit", bounds),
             Statement(
                 """

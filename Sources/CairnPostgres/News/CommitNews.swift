@@ -48,6 +48,7 @@ final class CommitNews: Sendable {
     func close() { isClosed.store(true, ordering: .releasing) }
 
     private func beginReading() {
+        guard core.options.looksForNews else { return }
         let isToBegin = state.withLock { state in
             defer { state.isRead = true }
             return !state.isRead

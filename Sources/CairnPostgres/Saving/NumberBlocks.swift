@@ -1,7 +1,7 @@
 // Numbers for new objects, taken from the database a block at a time.
 //
-// A number is given once. What of a block is not used when the store is closed is lost; there are four billion of each
-// hierarchy.
+// A number is given once. What of the last block is not used goes back when the store is closed, unless others have taken some
+// meanwhile: that is lost, as what a program has that ends without closing. There are four billion of each hierarchy.
 //
 // Threads: any. Nobody waits for the network with the lock.
 
@@ -14,6 +14,8 @@ final class NumberBlocks: Sendable {
     /// a few objects loses few.
     private static let fewest = 16
     private static let most = 1024
+    /// How long closing a store may take for those that are left.
+    private static let patience = Duration.seconds(2)
     /// By hierarchy.
     private let free = Mutex<[UInt32: [Range<UInt32>]]>([:])
     /// By hierarchy: how many are taken next.
@@ -59,6 +61,34 @@ final class NumberBlocks: Sendable {
                 giveBack(hierarchy, first..<end)
             }
         }
+    }
+
+    /// Gives what is left of the last blocks back to the database, as far as nobody has taken more.
+    func handBack(_ core: StoreCore) {
+        let left = free.withLock { free in
+            defer { free = [:] }
+            return free.compactMap { hierarchy, ranges in ranges.last.map { (hierarchy, $0) } }
+        }
+        if left.isEmpty { return }
+        var (hierarchies, firsts, ends) = (
+            SQLArray(of: .int64), SQLArray(of: .int64), SQLArray(of: .int64)
+        )
+        for (hierarchy, range) in left {
+            hierarchies.append(number: Int64(hierarchy))
+            firsts.append(number: Int64(range.lowerBound))
+            ends.append(number: Int64(range.upperBound))
+        }
+        let statement = Statement(
+            """
+            UPDATE \(core.layout.sql(.numbers)) AS n SET next = v.first \
+            FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS v(hierarchy, first, behind) \
+            WHERE n.hierarchy = v.hierarchy AND n.next = v.behind
+            """, [.array(hierarchies), .array(firsts), .array(ends)])
+        // Who cannot do that soon loses some numbers.
+        let bound = CallBound.within(Self.patience)
+        guard let connection = try? core.pool.borrow(bound) else { return }
+        _ = try? connection.run(statement, bound: bound)
+        core.pool.giveBack(connection)
     }
 
     private func nextSize(_ hierarchy: UInt32) -> Int {

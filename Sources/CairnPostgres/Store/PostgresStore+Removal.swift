@@ -30,7 +30,8 @@ extension PostgresStore {
             guard try results[1].int64(0, 0) == Int64(FirstRows.firstCommit) else { return false }
             // Tables that lead to each other go together.
             let all = tables.map(layout.sql).joined(separator: ", ")
-            let statements = ReadableViews(layout: layout).removal + ["DROP TABLE \(all)", "COMMIT"]
+            let statements =
+                ReadableViews(layout: layout).removal + ["DROP TABLE \(all)", "COMMIT"]
             try connection.pipeline(
                 statements.map { Statement($0, [], .once) }, bound: core.bound)
             return true

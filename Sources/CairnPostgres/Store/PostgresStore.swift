@@ -119,11 +119,13 @@ public final class PostgresStore: PersistentStore {
     }
 
     /// Ends the use of the store. Snapshots that are still held stay readable.
-    public func close() throws(StoreError) { end() }
+    public func close() throws(StoreError) { end { blocks.handBack(core) } }
 
-    private func end() {
+    /// - Parameter last: what is said to the server.
+    private func end(_ last: () -> Void = {}) {
         if isClosed.exchange(true, ordering: .acquiringAndReleasing) { return }
         changes.close()
+        last()
         core.pool.close()
     }
 }

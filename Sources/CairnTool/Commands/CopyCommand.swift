@@ -22,7 +22,8 @@ struct CopyCommand: StoreCommand {
     var store: String
 
     @Argument(
-        help: "The place for the copy, named in the same way: a new folder, or a schema without a store.",
+        help:
+            "The place for the copy, named in the same way: a new folder, or a schema without a store.",
         completion: .directory)
     var destination: String
 

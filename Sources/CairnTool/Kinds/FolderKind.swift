@@ -3,7 +3,7 @@
 // Threads: values.
 
 package import CairnLog
-package import CairnMigration
+import CairnMigration
 package import CairnModel
 package import CairnMoving
 package import CairnStore
@@ -79,7 +79,9 @@ package struct FolderKind: StoreKind {
         try LogInformation(of: place, opens: opens).printout
     }
 
-    package func check(_ place: String, depth: CheckDepth, _ tell: @escaping (String, Int, Int) -> Void)
+    package func check(
+        _ place: String, depth: CheckDepth, _ tell: @escaping (String, Int, Int) -> Void
+    )
         throws
         -> StorePrintout
     {

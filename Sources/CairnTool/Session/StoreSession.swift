@@ -102,7 +102,7 @@ struct StoreSession {
     ) throws -> Result {
         let kind = try StoreKinds.current.kind(of: place)
         return try locating(kind.title(of: place)) {
-            try body(try kind.migrator(of: place, access))
+            try body(kind.migrator(of: place, access))
         }
     }
 

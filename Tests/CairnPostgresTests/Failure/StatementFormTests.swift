@@ -102,7 +102,8 @@ struct StatementFormTests {
             _ = try bank.store.save(request)
             try bank.store.setMetadata(["a": .integer(1)], identifier: nil)
             try bank.store.writeMetadata()
-            let cursor = try bank.store.historyCursor(after: 0)
+            let bounds = try #require(try bank.store.historyBounds())
+            let cursor = try bank.store.historyCursor(after: bounds.horizon)
             while try cursor.next() != nil {}
             _ = try bank.store.historyMoment(through: 5)
             try bank.store.setHistoryConsumer("c", seen: 1, mustExist: false)

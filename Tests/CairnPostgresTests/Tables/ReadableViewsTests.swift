@@ -24,7 +24,7 @@ struct ReadableViewsTests {
         let store = try PostgresStore.open(
             server.url(["cairn_schema": name]), schema: schema)
         let dates: [(String, Double)] = [
-            ("a", 0), ("b", -978_307_200), ("c", 1e300), ("d", .nan), ("e", 86_400.5),
+            ("a", 0), ("b", -978_307_200), ("c", 1e300), ("e", 86_400.5),
         ]
         _ = try store.execute(
             BatchInsertRequest(
@@ -43,7 +43,7 @@ struct ReadableViewsTests {
         #expect(
             shown.split(separator: "\n").map(String.init) == [
                 "a|Concert|2001-01-01 00:00:00.000", "b|Concert|1970-01-01 00:00:00.000",
-                "c|Concert|", "d|Concert|", "e|Concert|2001-01-02 00:00:00.500",
+                "c|Concert|", "e|Concert|2001-01-02 00:00:00.500",
             ])
         try store.close()
     }

@@ -88,7 +88,11 @@ struct DatabaseCommandTests {
             try fillShelf(both)
             let model = try both.work.list(
                 "next.json",
-                Self.shelf.replacing("\"weight\", \"type\": \"double\"", with: "\"weight\", \"type\": \"double\"}, {\"name\": \"pages\", \"type\": \"integer32\""))
+                Self.shelf.replacing(
+                    "\"weight\", \"type\": \"double\"",
+                    with:
+                        "\"weight\", \"type\": \"double\"}, {\"name\": \"pages\", \"type\": \"integer32\""
+                ))
             both.same("migrate", "STORE", "--to", model)
             both.same("migrate", "STORE", "--to", model)
             both.same("query", "STORE", "Book", "--columns", "code,pages,weight", "--json")

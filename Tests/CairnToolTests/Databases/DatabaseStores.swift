@@ -18,11 +18,13 @@ struct BothPlaces: ~Copyable {
     let url: String
 
     fileprivate init() throws {
+        // What can fail comes first: nothing is half made.
         let server = try PostgresServer.shared()
         let work = try Workplace()
+        let space = "tool-\(UUID().uuidString)"
         self.server = server
         self.work = work
-        space = "tool-\(UUID().uuidString)"
+        self.space = space
         url = server.url(["cairn_schema": space])
     }
 

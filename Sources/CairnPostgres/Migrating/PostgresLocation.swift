@@ -10,9 +10,14 @@ public struct PostgresLocation: StoreLocation {
     /// How it is opened.
     public var options: PostgresOptions
 
-    /// Opens the store there; one that is missing is made.
+    /// Opens the store there; one that is missing is made, and one of another version of the model is migrated to this one, unless
+    /// the options say otherwise.
     public func openStore(_ schema: Schema) throws(StoreError) -> any PersistentStore {
-        try PostgresStore.open(connection, schema: schema, options: options)
+        var options = options
+        if options.shouldMigrateStoreAutomatically == nil {
+            options.shouldMigrateStoreAutomatically = true
+        }
+        return try PostgresStore.open(connection, schema: schema, options: options)
     }
 }
 
