@@ -60,10 +60,10 @@ package final class PostgresServer: Sendable {
     private static let sharedServer = Result {
         var settings = Settings()
         settings.isDurable = false
-        settings.configuration["max_connections"] = "300"
+        settings.configuration["max_connections"] = "600"
         // A context that ends with unsaved changes never goes, as its objects keep it, nor does its store: so the connections of
         // stores that nobody uses any more end here.
-        settings.configuration["idle_session_timeout"] = "30s"
+        settings.configuration["idle_session_timeout"] = "10s"
         // Tables are made and dropped by the ten thousand, and nothing of them has to last.
         settings.configuration.merge([
             "wal_level": "minimal", "max_wal_senders": "0", "full_page_writes": "off",

@@ -58,15 +58,6 @@ extension CommitBuilder {
     }
 }
 
-extension CommitBuilder {
-    /// Asks for what has to be here of a part of a store, so that it can be told what has changed since another state: objects to
-    /// which changed pairs lead.
-    mutating func meetEnds(since before: HeldState<EngineState>) throws(StoreError) {
-        var recorder = HistoryRecorder(before, catalog)
-        try recorder.comparePairs(&self)
-    }
-}
-
 /// Writes the changes of a commit, a part as soon as there is enough for it.
 struct ChangesWriter: ~Copyable {
     private var encoder = ChangesEncoder()

@@ -382,14 +382,10 @@ package final class Engine: Sendable {
             try body(&builder)
             if let partial = tools.partial, partial.isLacking { throw PartialKnowledge.lacking }
             let time = clock.now()
-            if builder.hasChanges, !builder.hasRecordedHistory {
-                if builder.catalog.tracksHistory {
-                    try builder.recordHistory(
-                        since: turn.head, time: time, author: origin.author,
-                        contextName: origin.contextName)
-                } else if tools.partial != nil {
-                    try builder.meetEnds(since: turn.head)
-                }
+            if builder.catalog.tracksHistory, builder.hasChanges, !builder.hasRecordedHistory {
+                try builder.recordHistory(
+                    since: turn.head, time: time, author: origin.author,
+                    contextName: origin.contextName)
                 if let partial = tools.partial, partial.isLacking { throw PartialKnowledge.lacking }
             }
             try image?.check(since: failures)

@@ -45,7 +45,7 @@ package final class PartialStore {
         package var redirects: [PlacedRedirect] = []
         /// The same for those who observe a store.
         package var told = StoreChanges(entities: [], rows: nil)
-        /// The same for a history, if the part keeps one.
+        /// The same for a history.
         package var history: [PersistentHistoryChanges.Group] = []
 
         package var isEmpty: Bool {
@@ -62,7 +62,6 @@ package final class PartialStore {
 
     package let store: LogStore
     private let knowledge = PartialKnowledge()
-    private let tracksHistory: Bool
     private var engine: Engine { store.engine }
     /// The numbers by which needs name trees, references and keys: the same for every part of one store.
     package var catalog: Catalog { engine.registry.published().catalog }
@@ -72,12 +71,9 @@ package final class PartialStore {
     /// - Parameters:
     ///   - catalog: that of the whole store.
     ///   - identifier: what the whole store is called by.
-    package init(_ catalog: Catalog, identifier: UUID, tracksHistory: Bool = false)
-        throws(StoreError)
-    {
-        self.tracksHistory = tracksHistory
+    package init(_ catalog: Catalog, identifier: UUID) throws(StoreError) {
         var options = LogStoreOptions()
-        options.persistentHistoryTracking = tracksHistory
+        options.persistentHistoryTracking = true
         options.partial = knowledge
         options.storeIdentifier = identifier
         options.newCatalog = catalog
@@ -129,10 +125,8 @@ package final class PartialStore {
         changes.told = try StateDifference(
             StateTransition(before: before, after: after), engine.reader
         ).changes()
-        if tracksHistory {
-            let history = try store.historyCursor(after: before.state.commit)
-            changes.history = try history.next()?.changes?.groups ?? []
-        }
+        let history = try store.historyCursor(after: before.state.commit)
+        changes.history = try history.next()?.changes?.groups ?? []
         return .done(result, changes)
     }
 

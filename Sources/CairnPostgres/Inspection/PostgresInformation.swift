@@ -110,7 +110,7 @@ package struct PostgresInformation: Sendable {
     ) throws(SQLFailure) -> [Table] {
         let parameters: [SQLParameter] = [.text(space)]
         let names = try connection.run(
-            "SELECT table_name::text FROM information_schema.tables WHERE table_schema = $1 ORDER BY 1",
+            "SELECT table_name::text FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE' ORDER BY 1",
             parameters, bound: bound)
         var bytes: [String: UInt64] = [:]
         if let sizes = try? connection.run(
@@ -189,9 +189,15 @@ extension PostgresInformation.Contents {
                 "SELECT \(entity), count(*) FROM \(layout.sql(table.name)) GROUP BY \(entity)")
         }
         statements += layout.pairs.map { Statement("SELECT count(*) FROM \(layout.sql($0.name))") }
-        statements += [SystemTable.redirects, .transactions].map {
-            Statement("SELECT count(*) FROM \(layout.sql($0))")
-        }
+        // Those that are kept for other processes alone are none of the history.
+        statements += [
+            Statement("SELECT count(*) FROM \(layout.sql(.redirects))"),
+            Statement(
+                """
+                SELECT count(*) FROM \(layout.sql(.transactions)) \
+                WHERE commit > (SELECT history_begins FROM \(layout.sql(.store)))
+                """),
+        ]
         let results = try reading.ask(statements)
         var objects = [Int](repeating: 0, count: core.schema.entities.count)
         var counts: [Int] = []

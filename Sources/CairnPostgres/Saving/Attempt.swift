@@ -55,7 +55,7 @@ struct Attempt {
         _ plan: (Catalog, [ObjectID]) throws(StoreError) -> SaveRun.Plan<R>
     ) throws -> SaveRun.Written<R> {
         let part = try PartialStore(
-            core.catalog, identifier: core.identity.identifier, tracksHistory: true)
+            core.catalog, identifier: core.identity.identifier)
         defer { part.close() }
         let catalog = part.catalog
         // Known as soon as the transaction has begun.

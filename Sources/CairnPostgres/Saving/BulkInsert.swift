@@ -120,7 +120,7 @@ final class BulkInsert {
     ) throws -> ObjectNumbers {
         let core = attempt.core
         let part = try PartialStore(
-            core.catalog, identifier: core.identity.identifier, tracksHistory: true)
+            core.catalog, identifier: core.identity.identifier)
         defer { part.close() }
         part.earlier = earlier
         let catalog = part.catalog

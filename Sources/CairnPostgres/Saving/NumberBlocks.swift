@@ -121,12 +121,17 @@ final class NumberBlocks: Sendable {
         if range.isEmpty { return }
         free.withLock { free in
             var ranges = free[hierarchy] ?? []
-            let place = ranges.firstIndex { $0.lowerBound >= range.upperBound } ?? ranges.count
-            if place > 0, ranges[place - 1].upperBound == range.lowerBound {
-                ranges[place - 1] = ranges[place - 1].lowerBound..<range.upperBound
-            } else {
-                ranges.insert(range, at: place)
+            var range = range
+            var place = ranges.firstIndex { $0.lowerBound >= range.upperBound } ?? ranges.count
+            // Those that touch are one.
+            if place < ranges.count, ranges[place].lowerBound == range.upperBound {
+                range = range.lowerBound..<ranges.remove(at: place).upperBound
             }
+            if place > 0, ranges[place - 1].upperBound == range.lowerBound {
+                place -= 1
+                range = ranges.remove(at: place).lowerBound..<range.upperBound
+            }
+            ranges.insert(range, at: place)
             free[hierarchy] = ranges
         }
     }

@@ -100,7 +100,7 @@ struct CellConversionTests {
             ("16777217.0", .float, "a float cannot hold it"),
             ("9007199254740993.0", .double, "a double cannot hold it"),
             ("1e39", .float, "a float cannot hold it"),
-            ("123456789012345678901234567890123456789", .decimal, "more digits"),
+            ("999999999999999999999999999999999999999", .decimal, "more digits"),
             ("2", .boolean, "0 and 1"), ("maybe", .boolean, "true, false"),
             ("2024-02-30", .date, "2024-05-01"), ("yesterday", .date, "2024-05-01"),
             ("x", .uuid, "UUID"), ("a b", .uri, "URI"), ("?", .binary, "base64"),

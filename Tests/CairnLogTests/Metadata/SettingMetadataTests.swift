@@ -105,17 +105,13 @@ struct SettingMetadataTests {
         try store.close()
     }
 
-    @Test(
-        "What could not be read again is refused, and the store opens as before",
-        arguments: [
-            Value.decimal(.nan), .decimal(.greatestFiniteMagnitude),
-        ])
-    func unreadable(value: Value) throws {
+    @Test("What could not be read again is refused, and the store opens as before")
+    func unreadable() throws {
         let disk = MemoryFileSystem()
         let store = try Self.open(disk)
         try store.setMetadata(["a": .integer(1)])
         let error = #expect(throws: StoreError.self) {
-            try store.setMetadata(["a": .integer(2), "b": value])
+            try store.setMetadata(["a": .integer(2), "b": .decimal(.nan)])
         }
         #expect(error?.code == .invalidRequest && error?.context.key == "b")
         try store.writeMetadata()

@@ -186,8 +186,9 @@ struct CutTests {
             try bank.setRates(to: 2)
             proxy.arm(nil)
             try bank.setRates(to: 3)
-            // Behind it come the number of the commit, the token and the end, of three messages each, and the end of the batch.
-            let place = proxy.count(.toServer) - 10
+            // Behind it come the number of the commit, the token, two rows of the history, the notification and the end, of
+            // three messages each, and the end of the batch.
+            let place = proxy.count(.toServer) - 19
             let before = try watcher.commit
             proxy.arm(.init(.toServer, message: place, .silent))
             #expect(storeError { try bank.setRates(to: 4) }?.code == .storeInUse)

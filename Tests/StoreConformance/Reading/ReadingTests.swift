@@ -154,4 +154,28 @@ struct ReadingTests {
             }
         }
     }
+
+    @Test(
+        "An object of an ancestor has nothing by the relationship of a descendant",
+        arguments: Backend.everyStore.filter { $0 != .dictionary })
+    func ancestor(_ backend: Backend) throws {
+        var leaf = EntityDescription(
+            "Leaf", attributes: [], relationships: [.init("maker", to: "Maker", inverse: "leaves")])
+        leaf.superentityName = "Base"
+        let maker = EntityDescription(
+            "Maker", attributes: [.init("name", .string)],
+            relationships: [.init("leaves", to: "Leaf", toMany: true, inverse: "maker")])
+        let base = EntityDescription("Base", attributes: [.init("code", .string)])
+        let schema = try Schema(ManagedObjectModel(entities: [base, leaf, maker]))
+        try backend.withStore(schema) { store in
+            var insert = BatchInsertRequest(entityName: "Base", objects: [["code": "a"]])
+            insert.resultType = .objectIDs
+            let id = try #require(try store.execute(insert).objectIDs.first)
+            let leaf = try #require(store.schema.entity(named: "Leaf"))
+            let request = try StoreRelated(leaf, "maker", in: store.schema)
+            var count = 0
+            try store.snapshot().read(request, of: [id]) { _ in count += 1 }
+            #expect(count == 0)
+        }
+    }
 }

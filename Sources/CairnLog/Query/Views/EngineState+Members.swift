@@ -47,6 +47,10 @@ extension EngineState {
         let cell = directories[catalog.entities[entity].tree][number]
         guard !cell.isEmpty else { return nil }
         let concrete = Int(blocks.entry(cell.handle).entity)
+        // One of an ancestor, or of another branch, has no such column.
+        guard concrete == entity || catalog.family(of: entity).contains(concrete) else {
+            return nil
+        }
         let block = try block(cell.handle)
         guard let cells = try block.column(catalog.entities[concrete].columns[column]),
             !cells.isNil(at: cell.slot)
