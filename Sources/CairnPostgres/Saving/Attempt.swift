@@ -54,8 +54,7 @@ struct Attempt {
         _ metadata: [Statement], _ fetch: StoreFetch?, _ more: [Int: Int],
         _ plan: (Catalog, [ObjectID]) throws(StoreError) -> SaveRun.Plan<R>
     ) throws -> SaveRun.Written<R> {
-        let part = try PartialStore(
-            core.catalog, identifier: core.identity.identifier)
+        let part = try PartialStore(core.catalog, identifier: core.identity.identifier)
         defer { part.close() }
         let catalog = part.catalog
         // Known as soon as the transaction has begun.
@@ -74,8 +73,7 @@ struct Attempt {
         defer { blocks.giveBack(unused) }
         try load(needs, numbers, part, lastCommit, begins: lastCommit == nil)
         if asked.needsAll { try loadAll(part, waits: true) }
-        var end = Ending(
-            part: part, metadata: metadata, counts: counts, numbers: numbers)
+        var end = Ending(part: part, metadata: metadata, counts: counts, numbers: numbers)
         guard let fetch, isPatient else {
             try asked.parts?.carryOut(self, numbers, part, waits: true)
             return try complete(asked, end, &unused)

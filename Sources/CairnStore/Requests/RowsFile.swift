@@ -19,7 +19,9 @@ final class RowsFile {
 
     init() throws(StoreError) {
         let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
-        var path = Array("\(folder)/cairn-rows-XXXXXX".utf8CString)
+        // The system puts a name that nobody has in the place of the last six letters.
+        let template = "\(folder)/cairn-rows-" + String(repeating: "X", count: 6)
+        var path = Array(template.utf8CString)
         descriptor = mkstemp(&path)
         guard descriptor >= 0 else { throw Self.failure("cannot be made in \(folder)") }
         unlink(path)
