@@ -29,7 +29,6 @@ struct SQLState: Sendable, Hashable, CustomStringConvertible {
     var isMissingDatabase: Bool { code == "3D000" }
     /// A transaction lay unused for longer than the server allows.
     var isIdleInTransaction: Bool { code == "25P03" }
-    var isNotNullViolation: Bool { code == "23502" }
     /// Cancelled by us, by an administrator or by the server's own `statement_timeout`.
     var isCancelled: Bool { code == "57014" }
     /// Somebody else holds a lock for longer than the server's `lock_timeout`, or we asked not to wait.

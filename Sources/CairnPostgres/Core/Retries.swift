@@ -39,6 +39,6 @@ extension SQLFailure {
     /// Whether another try may find things otherwise: somebody else was in the way, or the connection was.
     fileprivate var mayBeTriedAgain: Bool {
         isSerialization || isUniqueViolation || isForeignKeyViolation || isConnectionLoss
-            || isStoreReplaced || sqlState?.isNotNullViolation == true || sqlState?.isLocked == true
+            || isStoreReplaced || sqlState?.isLocked == true
     }
 }
