@@ -131,7 +131,7 @@ package protocol File: AnyObject, Sendable {
 extension File {
     package var canWaitForLocks: Bool { false }
     package func lockWaiting(byte: UInt64) throws(FileSystemError) {
-        preconditionFailure("nobody waits for locks where the system does not")
+        preconditionFailure("the system does not support waiting for locks")
     }
     package func advise(at offset: UInt64, count: UInt64) {}
     package func beginWriting(at offset: UInt64, count: UInt64) {}

@@ -26,7 +26,7 @@ package struct SystemClock: StoreClock {
     package func now() -> Double {
         var time = timespec()
         guard clock_gettime(CLOCK_REALTIME, &time) == 0 else {
-            preconditionFailure("the system has no clock of the time of day")
+            preconditionFailure("the system has no real-time clock")
         }
         return Double(time.tv_sec) - Self.referenceDate + Double(time.tv_nsec) / 1e9
     }

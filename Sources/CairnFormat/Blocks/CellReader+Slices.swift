@@ -103,7 +103,7 @@ extension ByteReader {
             return CellReader(
                 kind: kind, form: .fixed16, numbers: PackedNumbers(first, width: 64), nils: nils)
         case .narrow, .sequence, .planes, .scaled, .constant, .lengths, .dictionary:
-            preconditionFailure("an encoding without cells that can be addressed")
+            preconditionFailure("the encoding has no addressable cells")
         }
     }
 

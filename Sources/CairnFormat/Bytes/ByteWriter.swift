@@ -38,7 +38,7 @@ package struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Forgets the bytes from `count` on.
     package mutating func cut(to count: Int) {
-        precondition(count >= 0 && count <= self.count, "a buffer is cut inside its bytes")
+        precondition(count >= 0 && count <= self.count, "a buffer is truncated inside its bytes")
         self.count = count
     }
 
@@ -49,7 +49,7 @@ package struct ByteWriter: ~Copyable, @unchecked Sendable {
 
     /// Appends bytes that the caller fills at once; valid until the next call that changes the writer.
     package mutating func reserve(_ size: Int) -> UnsafeMutableRawPointer {
-        precondition(size >= 0, "nobody reserves a negative size")
+        precondition(size >= 0, "a reserved size is not negative")
         ensure(size)
         let start = base + count
         count &+= size
@@ -84,7 +84,7 @@ package struct ByteWriter: ~Copyable, @unchecked Sendable {
     package mutating func store<T: FixedWidthInteger>(_ value: T, at offset: Int) {
         precondition(
             offset >= 0 && offset <= count - MemoryLayout<T>.size,
-            "a store lies inside the bytes")
+            "the bytes are inside the buffer")
         base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self)
     }
 

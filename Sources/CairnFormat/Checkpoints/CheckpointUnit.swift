@@ -22,7 +22,7 @@ package struct CheckpointUnit: Sendable, Hashable {
     package static func append(
         _ raw: UnsafeRawBufferPointer, to writer: inout ByteWriter, startingAt start: UInt64
     ) -> CheckpointUnit {
-        precondition(raw.count <= maximumLength, "parts are cut before they are too large")
+        precondition(raw.count <= maximumLength, "parts do not exceed the maximum length")
         let from = writer.count
         let limit = raw.count - (raw.count + 7) / 8
         if let source = raw.baseAddress, limit > 0 {
@@ -54,7 +54,7 @@ package struct CheckpointUnit: Sendable, Hashable {
         _ stored: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) throws(FormatError) {
         try verify(stored)
-        precondition(target.count == Int(rawLength), "there is room for the expanded bytes")
+        precondition(target.count == Int(rawLength), "the buffer fits the expanded bytes")
         if !isCompressed { return target.copyMemory(from: stored) }
         guard let source = stored.baseAddress, let sink = target.baseAddress,
             LZ4_decompress_safe(

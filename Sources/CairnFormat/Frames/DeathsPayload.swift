@@ -41,7 +41,7 @@ package struct DeathsEncoder: ~Copyable {
         precondition(
             !slots.isEmpty && slots.count <= rows && rows <= FormatLimits.maximumRows
                 && Int(slots[slots.count - 1]) < rows,
-            "slots lie inside their block")
+            "slots are inside their block")
         let bitmapSize = (rows + 7) / 8
         count += 1
         if slots.count == rows {

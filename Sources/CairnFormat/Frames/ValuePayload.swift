@@ -39,7 +39,7 @@ package struct ValuePayload: Sendable, Hashable {
         precondition(
             pieceCount > 0 && pieceCount <= Self.maximumPiece
                 && pieceOffset <= totalLength && UInt64(pieceCount) <= totalLength - pieceOffset,
-            "a piece lies inside its value and fits a frame")
+            "a piece is inside its value and fits a frame")
         writer.append(tree)
         writer.append(number)
         writer.append(property)
