@@ -67,7 +67,7 @@ package struct CoreDataImport {
         let files = FileManager.default
         guard (try? files.attributesOfItem(atPath: target)) == nil else {
             throw CoreDataImportError(
-                .destinationExists, "something exists there already: an import makes a new store",
+                .destinationExists, "the destination already exists: an import creates a new store",
                 at: target)
         }
         let slash = target.lastIndex(of: "/")
@@ -138,12 +138,13 @@ package struct CoreDataImport {
         switch cached {
         case .none:
             throw CoreDataImportError(
-                .noModel, "the store has no model in it: give the one that it was written with",
+                .noModel,
+                "the store does not contain its model: provide the one that it was written with",
                 at: self.source)
         case .unreadable:
             throw CoreDataImportError(
                 .noModel,
-                "the model in the store cannot be read: give the one that it was written with",
+                "the model in the store cannot be read: provide the one that it was written with",
                 at: "\(self.source), Z_MODELCACHE")
         case .model(var model):
             let schema = try model.schema()
@@ -181,7 +182,7 @@ package struct CoreDataImport {
         if failures.count == 1 { throw failures[0].error }
         throw CoreDataImportError(
             .wrongModel,
-            "none of the model's versions fits the store:"
+            "none of the model's versions matches the store:"
                 + failures.map { failure in
                     let text = failure.error.message.replacing("\n", with: "\n  ")
                     return "\n  \(failure.name): \(text)"

@@ -59,7 +59,7 @@ extension ImportRun {
                 return rows.lose(
                     .reference, pairs.name,
                     leftOut.contains(key)
-                        ? "it leads to an object that was left out" : "there is no such object",
+                        ? "it refers to an object that was left out" : "there is no such object",
                     "\(rows.uri(key))")
             }
             request.pairChanges.append(

@@ -230,10 +230,12 @@ final class ImportRun {
         guard let entity = known else { return .none("there is no such object") }
         let relationship = layout.schema.entities[row.entity].relationships[link.relationship]
         guard layout.schema.entities[relationship.destination].family.contains(entity) else {
-            return .none("it leads to an object of another entity")
+            return .none("it refers to an object of another entity")
         }
         if let place { return .inBatch(place) }
-        if leftOut.contains(link.target) { return .none("it leads to an object that was left out") }
+        if leftOut.contains(link.target) {
+            return .none("it refers to an object that was left out")
+        }
         return isRead(link.target) ? .stored : .expected
     }
 
@@ -252,11 +254,11 @@ final class ImportRun {
                     case .inBatch(let other) where reasons[other] == nil: continue
                     case .inBatch:
                         reasons[place] =
-                            "\(column) is mandatory: it leads to an object that was left out"
+                            "\(column) is required: it refers to an object that was left out"
                     // What is there has been taken along.
                     case .expected:
-                        reasons[place] = "\(column) is mandatory: there is no such object"
-                    case .none(let reason): reasons[place] = "\(column) is mandatory: \(reason)"
+                        reasons[place] = "\(column) is required: there is no such object"
+                    case .none(let reason): reasons[place] = "\(column) is required: \(reason)"
                     }
                     hasChanged = true
                     break
@@ -352,7 +354,7 @@ final class ImportRun {
                     if leftOut.contains(link.target) {
                         rows.lose(
                             .reference, "\(entity.name).\(entity.columns[link.column].name)",
-                            "it leads to an object that was left out",
+                            "it refers to an object that was left out",
                             "\(rows.uri(row.key, entity: row.entity)) (\(link.target.number))")
                         continue
                     }
@@ -389,7 +391,7 @@ final class ImportRun {
                         else { continue }
                         rows.lose(
                             .reference, "\(entity.name).\(entity.columns[link.column].name)",
-                            "the relationship's other side leads elsewhere",
+                            "the inverse relationship does not match",
                             "\(rows.uri(row.key, entity: row.entity)) (\(link.target.number))")
                     }
                 }

@@ -61,7 +61,7 @@ extension Error {
         switch error.code {
         case .fileNoSuchFile, .fileReadNoSuchFile: return "there is no such file or folder"
         case .fileReadNoPermission, .fileWriteNoPermission: return "permission was denied"
-        case .fileWriteFileExists: return "something exists there already"
+        case .fileWriteFileExists: return "the destination already exists"
         case .fileWriteOutOfSpace: return "the disk is full"
         case .fileWriteVolumeReadOnly: return "the disk is read-only"
         default: return "error \(error.code.rawValue) of the file system"

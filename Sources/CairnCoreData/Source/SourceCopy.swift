@@ -27,7 +27,7 @@ struct SourceCopy {
         }
         guard !isFolder else {
             throw CoreDataImportError(
-                .notAStore, "it is a folder: give the SQLite file of the store", at: source)
+                .notAStore, "it is a folder: choose the store's SQLite file", at: source)
         }
         let logs = ["-wal", "-journal"].filter { Self.state(source + $0).size > 0 }
         logBytes = logs.reduce(0) { $0 + Self.state(source + $1).size }
@@ -54,7 +54,7 @@ struct SourceCopy {
         }
         guard before == endings.map({ Self.state(source + $0) }) else {
             throw CoreDataImportError(
-                .inUse, "a program is writing to it: try again when that program has ended",
+                .inUse, "a program is writing to it: quit that program and try again",
                 at: source)
         }
         // Before SQLite has it, which says nothing of what it passes over.

@@ -145,7 +145,7 @@ struct SourceLayout {
         let refused = skips ? problems.filter { !$0.canBeSkipped } : problems
         guard let first = refused.first else { return nil }
         let advice =
-            refused.allSatisfy(\.canBeSkipped) ? "; --skip leaves it out and brings the rest" : ""
+            refused.allSatisfy(\.canBeSkipped) ? "; --skip leaves it out and imports the rest" : ""
         // What the store has and the model has not says as much about which model it is.
         var more: [String] = []
         // What leads to objects of an entity without a table is not claimed by anything either.
@@ -165,7 +165,7 @@ struct SourceLayout {
         let left = all.count + more.count - Self.mostTold
         return CoreDataImportError(
             .wrongModel,
-            "the model does not fit the store: it is of another version, or another one altogether\(advice):"
+            "the model does not match the store: it has another version, or is a different model\(advice):"
                 + told + (left > 0 ? "\n  and \(left) more" : ""), at: source.path)
     }
 
@@ -372,7 +372,7 @@ struct SourceLayout {
                 let hasOrder = source.tables[tables[table].name]?.contains(order) == true
                 if !hasOrder {
                     remarks.append(
-                        "the store does not keep the order of \(entity.name).\(relationship.description.name): it is that of the members' keys"
+                        "the store does not keep the order of \(entity.name).\(relationship.description.name): members are sorted by key"
                     )
                 }
                 lists.append(

@@ -165,7 +165,7 @@ final class SourceRows {
             for (column, value) in description.defaults[index] ?? [] { row.values[column] = value }
         }
         if let name = description.unreachable[index] {
-            row.problem = "\(name) is mandatory, and the store has no table for what it leads to"
+            row.problem = "\(name) is required, but the store has no table for its destination"
         }
         for slot in description.slots[index] ?? [] {
             switch slot.kind {
@@ -198,7 +198,7 @@ final class SourceRows {
                 .reference, "\(entity.name).\(name)", "it is not the key of an object",
                 uri(row.key, entity: row.entity))
         }
-        if slot.isMandatory { row.problem = "\(name) is mandatory and leads nowhere" }
+        if slot.isMandatory { row.problem = "\(name) is required, but its target does not exist" }
     }
 
     private func addValue(
@@ -229,11 +229,11 @@ final class SourceRows {
         }
         guard slot.isMandatory, row.values[slot.column].isNull else { return }
         if column.defaultValue.isNull {
-            row.problem = "\(column.name) is mandatory and nil"
+            row.problem = "\(column.name) is required, but nil"
         } else {
             row.values[slot.column] = column.defaultValue
             lose(
-                .defaulted, place, "it is mandatory and nil: it got the default",
+                .defaulted, place, "it is required, but nil: it got the default",
                 uri(key, entity: entity.index))
         }
     }

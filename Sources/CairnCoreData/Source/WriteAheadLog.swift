@@ -63,7 +63,7 @@ struct WriteAheadLog {
                 "frame \(valid + 1) is damaged"
             }
         return
-            "\(reason): \(frames) of its frames, \(unread) bytes behind frame \(committed), cannot be read, and what they changed is missing"
+            "\(reason): \(frames) of its frames, \(unread) bytes after frame \(committed), cannot be read, and their changes are missing"
     }
 
     /// Numbers have their highest byte first, except where checksums are made.

@@ -1,12 +1,12 @@
-// Archived predicates and expressions as a model keeps them: as text.
+// Archived predicates and expressions in the form in which a model keeps them: as format strings.
 //
 // A tree can be what no text is, since it may be deeper than the parser goes, and its names may be any texts. What a model
 // keeps has to come back when the model is read: that is tried here.
 
 extension ArchivedTree {
-    /// A predicate whose format reads back as the same predicate.
+    /// An archived predicate whose format string parses back into the same predicate.
     ///
-    /// - Throws: `ArchivedTreeError` saying why it has no form here, or no text.
+    /// - Throws: `ArchivedTreeError` with the reason why it has no form here, or no format string.
     package static func writtenPredicate(_ archived: ArchivedObject) throws(ArchivedTreeError)
         -> PredicateNode
     {
@@ -35,12 +35,12 @@ extension ArchivedTree {
     }
 
     private static func unreadable(_ error: PredicateFormatError) -> ArchivedTreeError {
-        ArchivedTreeError(description: "its text could not be read again: \(error.message)")
+        ArchivedTreeError(description: "its format could not be parsed: \(error.message)")
     }
 }
 
 extension PredicateFormatError {
     fileprivate static var another: PredicateFormatError {
-        PredicateFormatError("it would be read as something else")
+        PredicateFormatError("it would be read back differently")
     }
 }

@@ -1,4 +1,4 @@
-// Predicates and expressions of an archive, as the trees that texts are read into.
+// Predicates and expressions of an archive, as the same trees that parsing format strings creates.
 //
 //   1. The class of an object says what it is, but for functions: they are told apart by what they are called on.
 //   2. A function of Foundation's own is called on a class of its, anything else on an expression.
@@ -18,7 +18,7 @@
 
 import FoundationEssentials
 
-/// Why an archived predicate or expression has no form here.
+/// The reason why an archived predicate or expression has no form here.
 package struct ArchivedTreeError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A sentence.
     package let description: String
@@ -90,7 +90,7 @@ package struct ArchivedTree {
             case 2 where parts.isEmpty: return .constant(false)
             case 1: return parts.count == 1 ? parts[0] : .and(parts)
             case 2: return parts.count == 1 ? parts[0] : .or(parts)
-            default: throw error("it joins predicates in a way that is not known")
+            default: throw error("it combines predicates in an unknown way")
             }
         case "NSComparisonPredicate": return try comparison(archived)
         default: throw error("it has a predicate of the class \(archived.type)")
@@ -108,7 +108,7 @@ package struct ArchivedTree {
         case 0: modifier = .direct
         case 1: modifier = .all
         case 2: modifier = .any
-        default: throw error("it has a comparison whose modifier is not known")
+        default: throw error("it has a comparison with an unknown modifier")
         }
         let options = operation.integer("NSOptions") ?? operation.integer("NSFlags") ?? 0
         return .compare(
@@ -128,7 +128,7 @@ package struct ArchivedTree {
         // Inequality is archived as a negated equality, under either number.
         if archived.flag("NSNegate") {
             if number == 4 || number == 5 { return .notEqual }
-            throw error("it has a comparison that is negated")
+            throw error("it has a negated comparison")
         }
         switch number {
         case 0...10: return numbered[Int(number)]
@@ -192,7 +192,7 @@ package struct ArchivedTree {
                 5: .union, 6: .intersect, 7: .minus,
             ]
             guard let operation = archived.integer("NSExpressionType").flatMap({ operations[$0] })
-            else { throw error("it joins collections in a way that is not known") }
+            else { throw error("it combines collections in an unknown way") }
             return .set(
                 operation, try part("NSLeftExpression", of: archived),
                 try part("NSRightExpression", of: archived))

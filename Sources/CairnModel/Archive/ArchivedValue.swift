@@ -1,9 +1,9 @@
-// Values of an archive: numbers and texts are plain in it, others are objects of Foundation.
+// Values of an archive: numbers and strings are stored plainly, others as Foundation objects.
 
 package import FoundationEssentials
 
 package enum ArchivedValue {
-    /// The value of an object; nil if it is one of a class that attributes do not have.
+    /// The value of an archived object; nil if no attribute can have a value of its class.
     package static func value(_ object: ArchivedObject) -> Value? {
         switch object.type {
         case "NSDate": return seconds(object["NS.time"]).map { .date($0) }
@@ -40,28 +40,7 @@ package enum ArchivedValue {
         case .data(let bytes): plain = .binary(Data(bytes))
         default: plain = archive.object(of: value).flatMap { Self.value($0) }
         }
-        return plain.flatMap { fitted($0, to: type) }
-    }
-
-    private static func fitted(_ value: Value, to type: AttributeType) -> Value? {
-        if value.fits(type) { return value }
-        switch (value, type) {
-        case (.integer(let number), .boolean): return .boolean(number != 0)
-        case (.integer(let number), .double): return .double(Double(number))
-        case (.integer(let number), .float): return .float(Float(number))
-        case (.integer(let number), .decimal): return .decimal(Decimal(number))
-        case (.double(let number), .float): return .float(Float(number))
-        case (.double(let number), .integer16), (.double(let number), .integer32),
-            (.double(let number), .integer64):
-            guard let whole = Int64(exactly: number) else { return nil }
-            return Value.integer(whole).fits(type) ? .integer(whole) : nil
-        case (.double(let number), .decimal):
-            return Decimal(exactText: number.description).map { .decimal($0) }
-        case (.decimal(let number), .double): return Double("\(number)").map { .double($0) }
-        case (.string(let text), .uri): return URL(string: text).map { .uri($0) }
-        case (.string(let text), .uuid): return UUID(uuidString: text).map { .uuid($0) }
-        default: return nil
-        }
+        return plain?.restated(as: type)
     }
 
     private static func seconds(_ value: PropertyList) -> Date? {

@@ -1,5 +1,5 @@
-// An archive of objects, as NSKeyedArchiver writes it: a property list with all objects in one array, in which
-// objects name each other by their places. In XML references are no references: such an archive is none here.
+// An archive of objects, as NSKeyedArchiver writes it: a property list with all objects in one array, in which objects
+// refer to each other by index. References have no such form in XML, so XML archives are not supported.
 //
 // Threads: immutable, so any.
 

@@ -1,12 +1,12 @@
-// What kind of value an expression gives, as far as a schema tells.
+// The kind of an expression's value, as far as a schema determines it.
 
 /// The kind of an expression's values.
 enum ExpressionKind {
-    /// It may be anything.
+    /// It can be anything.
     case unknown
     /// Nil.
     case null
-    /// Values of a type. Numbers that are calculated are doubles.
+    /// Values of a type. Computed numbers are doubles.
     case attribute(AttributeType)
     /// Objects of an entity.
     case object(SchemaEntity)

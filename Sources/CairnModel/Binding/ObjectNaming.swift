@@ -1,9 +1,9 @@
-// Texts that name objects, where whoever asks knows objects by other names than their ids.
+// Formats that name objects, for callers that identify objects by other names than their ids.
 //
 // A text is taken for a name where it stands beside an object: what a path leads to by relationships, SELF, the variable of a
 // SUBQUERY. Everywhere else it is a text.
 
-/// Puts the ids of objects in the place of their names.
+/// Replaces the names of objects by their ids.
 package struct ObjectNaming {
     /// The id that a text is of an object of an entity; nil if it is none.
     package typealias Name = (_ text: String, _ entity: SchemaEntity) throws -> ObjectID?

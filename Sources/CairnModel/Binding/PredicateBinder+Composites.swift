@@ -1,8 +1,8 @@
-// Composite attributes compared with nil: they are nil if everything in them is.
+// Comparisons of composite attributes with nil: they are nil if all their elements are.
 
 extension PredicateBinder {
-    /// `place == NULL` and `place != NULL` of a composite attribute, or of a composite in one, as conditions of its elements;
-    /// nil if the comparison is about something else.
+    /// `place == NULL` and `place != NULL` for a composite attribute, or for a composite inside one, as conditions on its
+    /// elements; nil if the comparison is about something else.
     mutating func boundComposite(_ comparison: PredicateNode.Comparison)
         throws(PredicateFormatError) -> PredicateNode?
     {

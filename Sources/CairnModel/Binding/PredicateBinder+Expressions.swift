@@ -1,4 +1,4 @@
-// Binds expressions, and tells what kind of value each gives.
+// Binds expressions, and determines the kinds of their values.
 
 extension PredicateBinder {
     typealias Bound = (node: ExpressionNode, kind: ExpressionKind)
@@ -50,14 +50,14 @@ extension PredicateBinder {
         case .assignment(let name, let base):
             if isInCondition {
                 throw PredicateFormatError(
-                    "a condition cannot give $\(name) a value under SQL's rules for nil, which do not evaluate its parts in order",
+                    "a condition cannot assign $\(name) under SQL's null semantics, which do not evaluate its parts in order",
                     key: "$\(name)")
             }
             let (base, kind) = try bind(base)
             variables[name] = kind
             return (.assignment(name, base), kind)
         case .call(_, let selector, _):
-            throw PredicateFormatError("the function \(selector) is not known", key: selector)
+            throw PredicateFormatError("unknown function \(selector)", key: selector)
         case .fetch:
             throw PredicateFormatError("FETCH cannot be used inside a predicate", key: "FETCH")
         }
@@ -77,7 +77,7 @@ extension PredicateBinder {
 
     // MARK: Paths
 
-    /// What a path leads to.
+    /// The kind of what a path refers to.
     func kind(of path: String, from base: ExpressionKind) throws(PredicateFormatError)
         -> ExpressionKind
     {
@@ -157,8 +157,8 @@ extension PredicateBinder {
             if type == .composite {
                 let what =
                     isTransient
-                    ? "transient and composite: a condition cannot ask for it"
-                    : "composite: name one of its elements, or compare it with nil"
+                    ? "transient and composite: conditions cannot use it"
+                    : "composite: use one of its elements, or compare it with nil"
                 throw PredicateFormatError(
                     isLast
                         ? "\(name) of \(entity.name) is \(what)"
@@ -178,7 +178,7 @@ extension PredicateBinder {
     {
         guard isOfStore else { return }
         throw PredicateFormatError(
-            "\(name) of \(entity.name) is transient: a store does not know its values", key: name)
+            "\(name) of \(entity.name) is transient: a store does not have its values", key: name)
     }
 
     // MARK: Collections

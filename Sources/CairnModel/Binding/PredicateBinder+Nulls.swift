@@ -1,4 +1,4 @@
-// Makes a condition with the nil of SQL one that says the same in two values.
+// Converts a condition with SQL's null semantics to an equivalent one in two-valued logic.
 //
 //   1. Whoever asks wants to know where a condition is true; below a NOT, where it is false. Both are made part by part: what
 //      is unknown is in neither, and no NOT is left but around single comparisons.
@@ -16,7 +16,7 @@
 
 extension PredicateBinder {
     private typealias Comparison = PredicateNode.Comparison
-    /// What both sides of a comparison are.
+    /// The kinds of both sides of a comparison.
     typealias Kinds = (left: ExpressionKind, right: ExpressionKind)
 
     /// A condition, bound, that holds where one of SQL is true, or where it is false.
@@ -88,7 +88,7 @@ extension PredicateBinder {
             case .direct where bound.left != .anyKey: return one(bound, kinds, is: truth)
             case .direct, .any:
                 let some = some(bound, kinds)
-                return truth ? some : .not(some)
+                return truth ? some : none(some)
             case .all: return truth ? every(bound) : someFails(bound, kinds)
             }
         default: return node
@@ -200,6 +200,16 @@ extension PredicateBinder {
         }
     }
 
+    /// Where a condition that some member meets is met by none. There is none either where no way leads to the members: their
+    /// number is nil then, and the opposite of what is asked of nil is unknown to SQL.
+    private func none(_ some: PredicateNode) -> PredicateNode {
+        guard case .comparison(let comparison) = some,
+            case .collection(.count, let members, nil) = comparison.left, !isAlwaysThere(members)
+        else { return .not(some) }
+        return Self.joined(
+            [.compare(comparison.left, .equal, .constant(.null)), .not(some)], isAnd: false)
+    }
+
     /// Where a comparison is true of every member.
     private func every(_ comparison: Comparison) -> PredicateNode {
         let node = PredicateNode.comparison(comparison)
@@ -215,7 +225,7 @@ extension PredicateBinder {
         let full = Self.joined([node] + tests, isAnd: true)
         guard isNotEmpty else { return full }
         // There are none either where no way leads to them.
-        let isEmpty = PredicateNode.not(
+        let isEmpty = none(
             .compare(
                 .collection(.count, of: comparison.left, path: nil), .greater,
                 .constant(.integer(0))))
@@ -332,7 +342,7 @@ extension PredicateNode {
         count(down: &rest)
         guard rest > 0 else {
             throw PredicateFormatError(
-                "the predicate nests too many conditions inside expressions for SQL's rules for nil"
+                "the predicate nests too many conditions inside expressions for SQL's null semantics"
             )
         }
     }
@@ -354,7 +364,7 @@ extension PredicateNode {
 extension PredicateFormatError {
     fileprivate static var tooDeepForSQL: PredicateFormatError {
         PredicateFormatError(
-            "the predicate is nested more than \(PredicateNode.deepest) deep with the tests that SQL's rules for nil add to it"
+            "the predicate is nested more than \(PredicateNode.deepest) deep with the tests that SQL's null semantics add"
         )
     }
 }

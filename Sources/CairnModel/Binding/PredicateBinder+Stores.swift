@@ -1,7 +1,7 @@
-// Binding for whoever has nothing but what is stored.
+// Binding for code that has access only to stored properties.
 
 extension PredicateNode {
-    /// As ``bound(to:in:nullSemantics:)``, for a store: properties that no store keeps are refused.
+    /// Like ``bound(to:in:nullSemantics:)``, but for a store: it rejects properties that no store keeps.
     ///
     /// - Throws: `PredicateFormatError` naming the key.
     package func boundForStore(

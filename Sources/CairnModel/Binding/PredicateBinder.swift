@@ -1,4 +1,4 @@
-// Holds a predicate against a schema: every key exists, and both sides of a comparison can be compared.
+// Checks a predicate against a schema: every key exists, and both sides of each comparison are comparable.
 //
 //   1. A key path is followed property by property; a to-many relationship on the way makes a collection.
 //   2. A to-many relationship is compared with ANY or ALL, by CONTAINS and IN, or by what a collection
@@ -13,12 +13,12 @@
 import FoundationEssentials
 
 extension PredicateNode {
-    /// The same predicate with its constants as values of what they are compared with, checked against an
-    /// entity and, across relationships, its schema.
+    /// The same predicate with its constants converted to the types that they are compared with, checked against an entity
+    /// and, across relationships, its schema.
     ///
-    /// - Parameter nullSemantics: What the predicate says of nil. What is given back says the same in two values, for whoever
-    ///   evaluates it.
-    /// - Throws: `PredicateFormatError` naming the key, if there is no such property, a to-many relationship is
+    /// - Parameter nullSemantics: How the predicate treats nil. The returned predicate uses two-valued logic and has the
+    ///   same result, whatever evaluates it.
+    /// - Throws: `PredicateFormatError` naming the key, if the property does not exist, a to-many relationship is
     ///   compared without ANY or ALL, two kinds cannot be compared, or a variable has no value.
     /// - Complexity: O(n) in the size of the tree.
     public func bound(
@@ -140,7 +140,7 @@ struct PredicateBinder {
             guard leftKind.isText, rightKind.isText else {
                 let wrong = leftKind.isText ? rightKind : leftKind
                 throw PredicateFormatError(
-                    "\(key ?? "an expression") is compared by \(relation.rawValue), which is for strings, with \(wrong.words)",
+                    "\(key ?? "an expression"): \(relation.rawValue) compares strings, not \(wrong.words)",
                     key: key)
             }
         } else {
@@ -166,12 +166,12 @@ struct PredicateBinder {
         if comparison.modifier != .direct {
             guard left.isCollection || left.isOpen else {
                 throw PredicateFormatError(key: Self.key(of: comparison.left)) {
-                    "\($0(comparison.left)) is not a collection: \(comparison.modifier.rawValue) needs one left of \(relation.rawValue)"
+                    "\($0(comparison.left)) is not a collection: \(comparison.modifier.rawValue) requires one on the left of \(relation.rawValue)"
                 }
             }
         } else if left.isCollection, relation != .contains, comparison.left != .anyKey {
             throw PredicateFormatError(key: Self.key(of: comparison.left)) {
-                "\($0(comparison.left)) is a to-many relationship or another collection: compare it with ANY, ALL or NONE, by CONTAINS, or its @count"
+                "\($0(comparison.left)) is a to-many relationship or another collection: use ANY, ALL, NONE or CONTAINS, or compare its @count"
             }
         }
         switch relation {
@@ -193,7 +193,7 @@ struct PredicateBinder {
         default:
             guard !right.isCollection else {
                 throw PredicateFormatError(key: Self.key(of: comparison)) {
-                    "\($0(comparison.right)) is a list or a collection: \(relation.rawValue) needs one value right of it"
+                    "\($0(comparison.right)) is a list or a collection: \(relation.rawValue) requires a single value on the right"
                 }
             }
         }

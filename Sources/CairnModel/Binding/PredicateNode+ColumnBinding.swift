@@ -1,4 +1,4 @@
-// Fits a predicate to the columns of an entity: every key is a column, and every value one of its type.
+// Binds a predicate to the columns of an entity: every key is a column, and every value has its type.
 //
 // This is the narrow form, for whoever can compare columns with constants and nothing else.
 //
@@ -12,11 +12,11 @@ import FoundationEssentials
 extension PredicateNode {
     /// The same predicate with every value converted to the type of the column that it is compared with.
     ///
-    /// Nil stays nil and may be compared with every column. Numbers, strings and dates have an order;
-    /// everything else can only be equal or not. Transformable attributes can only be nil or not.
+    /// Nil stays nil and can be compared with every column. Numbers, strings and dates are ordered; all other values can
+    /// only be compared for equality. Transformable attributes can only be compared with nil.
     ///
-    /// - Throws: `PredicateFormatError` naming the key, if the entity has no such column, the operator makes no
-    ///   sense for it, or a value is none of its type.
+    /// - Throws: `PredicateFormatError` naming the key, if the entity has no such column, the operator is invalid for it,
+    ///   or a value does not have its type.
     public func bound(to entity: SchemaEntity) throws(PredicateFormatError) -> PredicateNode {
         try walkable().boundToColumns(of: entity)
     }
@@ -146,20 +146,20 @@ extension PredicateNode.Comparison.Simple {
             let attribute = entity.attributes[index].description
             throw PredicateFormatError(
                 attribute.type == .composite
-                    ? "\(key) of \(name) is composite: name one of its elements"
-                    : "\(key) of \(name) is transient: a store does not know its values")
+                    ? "\(key) of \(name) is composite: use one of its elements"
+                    : "\(key) of \(name) is transient: a store does not have its values")
         }
         if let index = entity.relationshipIndex(named: key) {
             let relationship = entity.relationships[index].description
             throw PredicateFormatError(
                 relationship.isToMany
                     ? "\(key) of \(name) is a to-many relationship: comparing it is not supported"
-                    : "\(key) of \(name) is transient: a store does not know its values")
+                    : "\(key) of \(name) is transient: a store does not have its values")
         }
         let first = key.prefix { $0 != "." }
         if first.count < key.count, entity.relationshipIndex(named: String(first)) != nil {
             throw PredicateFormatError(
-                "\(key) of \(name) leads across a relationship: that is not supported")
+                "\(key) of \(name) crosses a relationship: that is not supported")
         }
         throw PredicateFormatError("\(name) has no attribute or relationship \(key)")
     }

@@ -1,8 +1,8 @@
-// What of a predicate goes beyond comparing columns with constants, in words.
+// Describes what in a predicate goes beyond comparing columns with constants.
 
 extension PredicateNode.Comparison {
-    /// Names the first part that makes this more than a comparison of a property with constants; for errors
-    /// of the form "… is not supported".
+    /// Names the first part that goes beyond comparing a property with constants; for errors of the form "… is not
+    /// supported".
     package var beyondColumns: String {
         if modifier != .direct { return modifier.rawValue }
         if let part = left.beyondColumns ?? right.beyondColumns { return part }

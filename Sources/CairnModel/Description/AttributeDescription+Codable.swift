@@ -1,4 +1,4 @@
-// How AttributeDescription is written: see CodingShortcuts.
+// How AttributeDescription is encoded: see CodingShortcuts.
 
 extension AttributeDescription: Codable {
     private enum Key: String, CodingKey {
@@ -10,7 +10,7 @@ extension AttributeDescription: Codable {
             versionHashModifier, userInfo, otherMarks
     }
 
-    /// Reads a description; what is missing has its usual value.
+    /// Decodes a description. Missing keys have their default values.
     public init(from decoder: any Decoder) throws {
         try decoder.checkKeys(Key.self)
         let container = try decoder.container(keyedBy: Key.self)
@@ -40,7 +40,7 @@ extension AttributeDescription: Codable {
         try container.read(&otherMarks, .otherMarks)
     }
 
-    /// Writes what does not have its usual value.
+    /// Encodes the description without its default values.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(name, forKey: .name)

@@ -1,4 +1,4 @@
-// Conditions of a model's author that every value of an attribute must hold.
+// Validation predicates: conditions by the model's author that every value of an attribute must meet.
 //
 //   1. A predicate asks the value itself: SELF is the value, and so are keys' owners ("length > 3" of a text).
 //   2. Predicates are kept in the form in which their text reads back, for the store keeps that text: a model that was
@@ -6,20 +6,21 @@
 //
 // nil is judged by "optional" alone.
 
-/// A condition on the values of an attribute, and what is said of one that does not hold it.
+/// A condition on the values of an attribute, and the warning for a value that violates it.
 struct ValidationRule: Sendable, Hashable {
     let predicate: PredicateNode
     let warning: String?
 }
 
 extension AttributeDescription {
-    /// The conditions that every value must hold, beyond limits, lengths and the pattern.
+    /// The conditions that every value must meet, beyond limits, lengths and the pattern.
     public var validationPredicates: [PredicateNode] { validationRules.map(\.predicate) }
 
-    /// What is said of a value that does not hold the predicate at the same place; empty where nothing is.
+    /// The warning for a value that violates the predicate at the same index; empty where there is none.
     public var validationWarnings: [String] { validationRules.map { $0.warning ?? "" } }
 
-    /// Sets the conditions that every value must hold when it is saved. What does not fails the save with the code 1550.
+    /// Sets the conditions that every value must meet when it is saved. A value that violates one fails the save with code
+    /// 1550.
     ///
     /// ```swift
     /// var price = AttributeDescription("price", .double, optional: false)
@@ -29,10 +30,10 @@ extension AttributeDescription {
     /// ```
     ///
     /// - Parameters:
-    ///   - predicates: Conditions in which SELF is the value: `SELF BEGINSWITH "A"`, `length > 3`. A schema refuses
-    ///     one that a value of the attribute's type cannot be asked.
-    ///   - warnings: What the error says where the predicate at the same place does not hold: words of the model's author, in
-    ///     which no value stands.
+    ///   - predicates: Conditions in which SELF is the value: `SELF BEGINSWITH "A"`, `length > 3`. A schema rejects a
+    ///     condition that cannot be evaluated for the attribute's type.
+    ///   - warnings: The text of the error when the predicate at the same index is violated. It is fixed text from the
+    ///     model's author and does not contain the value.
     public mutating func setValidationPredicates(
         _ predicates: [PredicateNode], withValidationWarnings warnings: [String] = []
     ) {

@@ -1,6 +1,6 @@
 // The description of one attribute of an entity.
 
-/// Describes an attribute: its name, type, limits and what else the model says of it.
+/// Describes an attribute: its name, type, limits and its other settings in the model.
 public struct AttributeDescription: Sendable, Hashable {
     /// The attribute's name, unique among the entity's properties.
     public var name: String
@@ -12,16 +12,16 @@ public struct AttributeDescription: Sendable, Hashable {
     public var isTransient = false
     /// The value of a new object, or `.null`.
     public var defaultValue: Value = .null
-    /// The least value of a number or date.
+    /// The minimum value of a number or date.
     public var minimumValue: Value?
-    /// The greatest value of a number or date.
+    /// The maximum value of a number or date.
     public var maximumValue: Value?
-    /// The least number of characters of a string.
+    /// The minimum number of characters of a string.
     public var minimumLength: Int?
-    /// The greatest number of characters of a string.
+    /// The maximum number of characters of a string.
     public var maximumLength: Int?
-    /// A regular expression that the whole string must match: one that can be answered in a time bounded by the lengths of both, so
-    /// without references to groups (`\1`).
+    /// A regular expression that the whole string must match. Matching time must be bounded by the lengths of both, so back
+    /// references (`\1`) are not allowed.
     public var regularExpression: String?
     /// What else a value must hold; see ``setValidationPredicates(_:withValidationWarnings:)``.
     var validationRules: [ValidationRule] = []
@@ -29,25 +29,25 @@ public struct AttributeDescription: Sendable, Hashable {
     public var derivationExpression: String?
     /// The elements of a composite attribute.
     public var elements: [AttributeDescription] = []
-    /// The name of the model's composite that the elements come from; nil if they stand here only.
+    /// The name of the model's composite that defines the elements; nil if only this attribute defines them.
     public var compositeName: String?
     /// The transformer of a transformable attribute.
     public var valueTransformerName: String?
-    /// The class of a transformable attribute's values.
+    /// The class of the values of a transformable attribute.
     public var customClassName: String?
-    /// Whether large values are kept apart from the row.
+    /// Whether large values are stored outside the row.
     public var allowsExternalBinaryDataStorage = false
     /// Whether the history keeps the value when the object is deleted.
     public var preservesValueInHistoryOnDeletion = false
     /// Whether generated accessors use the scalar type.
     public var usesScalarValueType = false
-    /// The name under which an older or newer version of the model knows the attribute.
+    /// The attribute's name in an older or newer version of the model.
     public var renamingIdentifier: String?
-    /// Makes the version hash differ although nothing else does.
+    /// Changes the version hash even if nothing else has changed.
     public var versionHashModifier: String?
-    /// Free text of the model's author.
+    /// Free text from the model's author.
     public var userInfo: [String: String] = [:]
-    /// What the model file says beyond all this, kept so that it is not lost.
+    /// Other attributes of the element in the model file, kept so that they are not lost.
     public var otherMarks: [String: String] = [:]
 
     /// Describes an attribute.

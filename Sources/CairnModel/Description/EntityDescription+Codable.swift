@@ -1,4 +1,4 @@
-// How EntityDescription is written: see CodingShortcuts.
+// How EntityDescription is encoded: see CodingShortcuts.
 
 extension EntityDescription: Codable {
     private enum Key: String, CodingKey {
@@ -7,7 +7,7 @@ extension EntityDescription: Codable {
             versionHashModifier, userInfo, otherMarks
     }
 
-    /// Reads a description; what is missing has its usual value.
+    /// Decodes a description. Missing keys have their default values.
     public init(from decoder: any Decoder) throws {
         try decoder.checkKeys(Key.self)
         let container = try decoder.container(keyedBy: Key.self)
@@ -28,7 +28,7 @@ extension EntityDescription: Codable {
         try container.read(&otherMarks, .otherMarks)
     }
 
-    /// Writes what does not have its usual value.
+    /// Encodes the description without its default values.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(name, forKey: .name)

@@ -2,38 +2,39 @@
 
 /// Describes an entity: its place in the hierarchy, its properties, constraints and indexes.
 ///
-/// The properties here are the entity's own. What it inherits is seen through `Schema`.
+/// The properties here are the entity's own. `Schema` also has the inherited ones.
 public struct EntityDescription: Sendable, Hashable {
     /// The entity's name, unique in the model.
     public var name: String
     /// The class of its objects; nil = the base class.
     public var managedObjectClassName: String?
-    /// Whether it has no objects of its own.
+    /// Whether it is abstract: it has no objects of its own.
     public var isAbstract = false
-    /// The entity it inherits from.
+    /// The parent entity.
     public var superentityName: String?
     /// Its own attributes, in the order of the model.
     public var attributes: [AttributeDescription] = []
     /// Its own relationships, in the order of the model.
     public var relationships: [RelationshipDescription] = []
-    /// Stored fetch requests that read like a property.
+    /// Stored fetch requests that are read like a property.
     public var fetchedProperties: [FetchedPropertyDescription] = []
     /// Its own uniqueness constraints, each a list of attribute or to-one relationship names.
     public var uniquenessConstraints: [[String]] = []
-    /// Its own uniqueness constraints with options: over some of the objects, with nil as a value, without regard to case.
+    /// Its own uniqueness constraints with options: restricted to some of the objects, with nil as a value, or
+    /// case-insensitive.
     ///
-    /// Where an order counts, as for what tells a row of a batch insert which object it is, they come behind those of
-    /// ``uniquenessConstraints``.
+    /// Where order matters, for example when a batch insert looks for the object that a row refers to, they come after
+    /// those of ``uniquenessConstraints``.
     public var uniquenessRules: [UniquenessRule] = []
     /// Its own fetch indexes.
     public var indexes: [FetchIndexDescription] = []
-    /// The name under which an older or newer version of the model knows the entity.
+    /// The entity's name in an older or newer version of the model.
     public var renamingIdentifier: String?
-    /// Makes the version hash differ although nothing else does.
+    /// Changes the version hash even if nothing else has changed.
     public var versionHashModifier: String?
-    /// Free text of the model's author.
+    /// Free text from the model's author.
     public var userInfo: [String: String] = [:]
-    /// What the model file says beyond all this, kept so that it is not lost.
+    /// Other attributes of the element in the model file, kept so that they are not lost.
     public var otherMarks: [String: String] = [:]
 
     /// Describes an entity.
@@ -50,7 +51,7 @@ public struct EntityDescription: Sendable, Hashable {
 
 /// Describes a fetch index: a named list of elements.
 public struct FetchIndexDescription: Sendable, Hashable {
-    /// One property or expression of an index.
+    /// A property or expression of an index.
     public struct Element: Sendable, Hashable, Codable {
         /// The kind of index an element belongs to.
         public enum Kind: String, Sendable, Hashable, Codable {
@@ -63,7 +64,7 @@ public struct FetchIndexDescription: Sendable, Hashable {
         public var propertyName: String?
         /// The indexed expression, or nil if it is a property.
         public var expression: String?
-        /// The type of the expression's result, as the model file says it.
+        /// The type of the expression's result, as written in the model file.
         public var expressionType: String?
         /// The kind of index.
         public var kind: Kind = .binary
@@ -82,26 +83,26 @@ public struct FetchIndexDescription: Sendable, Hashable {
             self.expressionType = type
         }
     }
-    /// How the model says it.
+    /// How the model declares the index.
     public enum Form: String, Sendable, Hashable, Codable {
         /// As a named fetch index.
         case fetchIndex
-        /// As the old mark `indexed` of a single property.
+        /// With the old flag `indexed` of a single property.
         case indexed
-        /// As an old compound index, whose elements may also be `self` and `entity`.
+        /// As an old compound index, whose elements can also be `self` and `entity`.
         case compoundIndex
     }
     /// The index's name.
     public var name: String
-    /// How the model says it.
+    /// How the model declares the index.
     public var form = Form.fetchIndex
-    /// What it is built over.
+    /// The indexed properties and expressions.
     public var elements: [Element]
     /// Limits the index to the objects that match.
     public var partialIndexPredicate: String?
-    /// Free text of the model's author.
+    /// Free text from the model's author.
     public var userInfo: [String: String] = [:]
-    /// What the model file says beyond all this, kept so that it is not lost.
+    /// Other attributes of the element in the model file, kept so that they are not lost.
     public var otherMarks: [String: String] = [:]
 
     /// Describes an index.
@@ -111,21 +112,21 @@ public struct FetchIndexDescription: Sendable, Hashable {
     }
 }
 
-/// Describes a fetched property: a stored request that reads like a property.
+/// Describes a fetched property: a stored request that is read like a property.
 public struct FetchedPropertyDescription: Sendable, Hashable {
     /// The property's name.
     public var name: String
-    /// Whether it may be empty.
+    /// Whether it can be empty.
     public var isOptional = true
-    /// The entity that is fetched.
+    /// The entity to fetch.
     public var entityName: String
     /// The predicate, with `$FETCH_SOURCE` and `$FETCHED_PROPERTY`.
     public var predicateFormat: String?
-    /// The order of what is fetched. Files of Core Data's models have none.
+    /// The sort order. The files of Core Data's models have none.
     public var sortDescriptors: [SortKey] = []
-    /// Free text of the model's author.
+    /// Free text from the model's author.
     public var userInfo: [String: String] = [:]
-    /// What the model file says beyond all this, kept so that it is not lost.
+    /// Other attributes of the element in the model file, kept so that they are not lost.
     public var otherMarks: [String: String] = [:]
 
     /// Describes a fetched property.

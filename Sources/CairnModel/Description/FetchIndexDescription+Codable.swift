@@ -1,11 +1,11 @@
-// How FetchIndexDescription is written: see CodingShortcuts.
+// How FetchIndexDescription is encoded: see CodingShortcuts.
 
 extension FetchIndexDescription: Codable {
     private enum Key: String, CodingKey {
         case name, form, elements, partialIndexPredicate, userInfo, otherMarks
     }
 
-    /// Reads a description; what is missing has its usual value.
+    /// Decodes a description. Missing keys have their default values.
     public init(from decoder: any Decoder) throws {
         try decoder.checkKeys(Key.self)
         let container = try decoder.container(keyedBy: Key.self)
@@ -18,7 +18,7 @@ extension FetchIndexDescription: Codable {
         try container.read(&otherMarks, .otherMarks)
     }
 
-    /// Writes what does not have its usual value.
+    /// Encodes the description without its default values.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(name, forKey: .name)

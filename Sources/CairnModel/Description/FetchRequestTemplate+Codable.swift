@@ -1,4 +1,4 @@
-// How FetchRequestTemplate is written: see CodingShortcuts.
+// How FetchRequestTemplate is encoded: see CodingShortcuts.
 
 extension FetchRequestTemplate: Codable {
     private enum Key: String, CodingKey {
@@ -7,7 +7,7 @@ extension FetchRequestTemplate: Codable {
             returnsObjectsAsFaults, returnsDistinctResults, otherMarks
     }
 
-    /// Reads a description; what is missing has its usual value.
+    /// Decodes a description. Missing keys have their default values.
     public init(from decoder: any Decoder) throws {
         try decoder.checkKeys(Key.self)
         let container = try decoder.container(keyedBy: Key.self)
@@ -26,7 +26,7 @@ extension FetchRequestTemplate: Codable {
         try container.read(&otherMarks, .otherMarks)
     }
 
-    /// Writes what does not have its usual value.
+    /// Encodes the description without its default values.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(name, forKey: .name)

@@ -1,11 +1,11 @@
-// How FetchedPropertyDescription is written: see CodingShortcuts.
+// How FetchedPropertyDescription is encoded: see CodingShortcuts.
 
 extension FetchedPropertyDescription: Codable {
     private enum Key: String, CodingKey {
         case name, isOptional, entityName, predicateFormat, sortDescriptors, userInfo, otherMarks
     }
 
-    /// Reads a description; what is missing has its usual value.
+    /// Decodes a description. Missing keys have their default values.
     public init(from decoder: any Decoder) throws {
         try decoder.checkKeys(Key.self)
         let container = try decoder.container(keyedBy: Key.self)
@@ -19,7 +19,7 @@ extension FetchedPropertyDescription: Codable {
         try container.read(&otherMarks, .otherMarks)
     }
 
-    /// Writes what does not have its usual value.
+    /// Encodes the description without its default values.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(name, forKey: .name)

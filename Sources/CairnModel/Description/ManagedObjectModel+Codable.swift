@@ -1,4 +1,4 @@
-// How a model is written: see CodingShortcuts.
+// How a model is encoded: see CodingShortcuts.
 
 extension ManagedObjectModel: Codable {
     private enum Key: String, CodingKey {
@@ -6,7 +6,7 @@ extension ManagedObjectModel: Codable {
             otherMarks
     }
 
-    /// Reads a description; what is missing has its usual value.
+    /// Decodes a description. Missing keys have their default values.
     public init(from decoder: any Decoder) throws {
         try decoder.checkKeys(Key.self)
         let container = try decoder.container(keyedBy: Key.self)
@@ -23,7 +23,7 @@ extension ManagedObjectModel: Codable {
         try container.read(&otherMarks, .otherMarks)
     }
 
-    /// Writes what does not have its usual value.
+    /// Encodes the description without its default values.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         let usual = ManagedObjectModel()

@@ -1,8 +1,8 @@
-// A model in the order of another one that names the same things.
+// A model in the order of another one with the same names.
 
 extension ManagedObjectModel {
-    /// The same model with entities, properties and constraints in the order of another one; nil if that one has other entities.
-    /// What only this one has comes last.
+    /// The same model with entities, properties and constraints in the order of another model; nil if that model has other
+    /// entities. What only this model has comes last.
     package func ordered(like other: ManagedObjectModel) -> ManagedObjectModel? {
         guard entities.count == other.entities.count else { return nil }
         var model = self

@@ -2,7 +2,7 @@
 
 /// A model: entities, configurations and fetch request templates.
 ///
-/// A model is a value. It is checked, and its inheritance resolved, when a ``Schema`` is made from it.
+/// A model is a value. Creating a ``Schema`` checks it and resolves inheritance.
 public struct ManagedObjectModel: Sendable, Hashable {
     /// The entities, in the order of the model.
     public var entities: [EntityDescription]
@@ -12,9 +12,9 @@ public struct ManagedObjectModel: Sendable, Hashable {
     public var composites: [CompositeDescription] = []
     /// Named requests, in the order of the model.
     public var fetchRequestTemplates: [FetchRequestTemplate] = []
-    /// Free text that tells versions apart for people.
+    /// Free text that identifies the version for people.
     public var versionIdentifiers: [String] = []
-    /// What the model file says beyond all this, kept so that it is not lost.
+    /// Other attributes of the element in the model file, kept so that they are not lost.
     public var otherMarks: [String: String] = [:]
 
     /// Describes a model.
@@ -22,20 +22,20 @@ public struct ManagedObjectModel: Sendable, Hashable {
         self.entities = entities
     }
 
-    /// The entity of that name, or nil.
+    /// The entity with that name, or nil.
     public func entity(named name: String) -> EntityDescription? {
         entities.first { $0.name == name }
     }
 }
 
-/// A named group of attributes: what composite attributes of that name are made of.
+/// A named group of attributes, which composite attributes of that name consist of.
 ///
-/// The elements stand here as the model says them. In the entities every composite attribute carries a
-/// copy of them, nested ones resolved.
+/// The elements are here as the model declares them. In the entities every composite attribute has a copy of them with
+/// nested composites resolved.
 public struct CompositeDescription: Sendable, Hashable, Codable {
     /// The composite's name.
     public var name: String
-    /// Its elements; one that is composite itself names its composite and has no elements here.
+    /// Its elements. An element that is itself composite names its composite and has no elements here.
     public var elements: [AttributeDescription]
 
     /// Describes a composite.
@@ -49,27 +49,27 @@ public struct CompositeDescription: Sendable, Hashable, Codable {
 public struct FetchRequestTemplate: Sendable, Hashable {
     /// The template's name.
     public var name: String
-    /// The entity that is fetched.
+    /// The entity to fetch.
     public var entityName: String
-    /// The predicate, with `$VARIABLE`s to be filled in.
+    /// The predicate, with `$VARIABLE`s to substitute.
     public var predicateFormat: String?
-    /// The greatest number of results; 0 = all.
+    /// The maximum number of results; 0 = all.
     public var fetchLimit = 0
     /// How many rows are read at a time; 0 = all.
     public var fetchBatchSize = 0
-    /// The kind of result, as Core Data numbers them.
+    /// The result type, as Core Data numbers them.
     public var resultType = 0
     /// Whether subentities are included.
     public var includesSubentities = true
     /// Whether the rows' values are read as well.
     public var includesPropertyValues = true
-    /// Whether unsaved changes are seen.
+    /// Whether unsaved changes are included.
     public var includesPendingChanges = true
-    /// Whether objects come as faults.
+    /// Whether objects are returned as faults.
     public var returnsObjectsAsFaults = true
-    /// Whether equal results are given once.
+    /// Whether results are distinct.
     public var returnsDistinctResults = false
-    /// What the model file says beyond all this, kept so that it is not lost.
+    /// Other attributes of the element in the model file, kept so that they are not lost.
     public var otherMarks: [String: String] = [:]
 
     /// Describes a template.

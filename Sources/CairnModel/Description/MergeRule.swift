@@ -1,4 +1,4 @@
-// What becomes of a property that two have written: the part of the model that the declared merge policy reads.
+// How to merge a property that two sides have written: the part of the model that the declared merge policy uses.
 //
 // Rules stand in the `userInfo` of what they are about, as text. So they are where the model is: in descriptions, in the
 // model's JSON, and in the files of Core Data's model editor, which has a table for it. They say nothing of what is stored:
@@ -6,7 +6,7 @@
 //
 // Threads: a value.
 
-/// What is done about a property that two have written, where the merge policy is the declared one.
+/// How the declared merge policy resolves a conflict about a property.
 ///
 /// ```swift
 /// var article = EntityDescription("Article", attributes: [title, visits, modified])
@@ -15,11 +15,12 @@
 /// context.mergePolicy = .declared
 /// ```
 ///
-/// There is a conflict about a property in two cases:
+/// A property is in conflict in two cases:
 ///
-/// - Both have changed the same object since it was read, and the property is among what either has changed. What only one
-///   has changed is as that one says.
-/// - Two objects have the same key under a uniqueness constraint, and become one. Of a new object only what was set counts.
+/// - Both sides have changed the same object since it was read, and at least one of them has changed the property. A
+///   property that only one side has changed gets the value of that side.
+/// - Two objects have the same key under a uniqueness constraint, and are merged. Of a new object only the properties that
+///   were set count.
 ///
 /// In a model file the rule is an entry of `userInfo` with the key ``userInfoKey``:
 ///
@@ -29,35 +30,35 @@
 /// </attribute>
 /// ```
 public enum MergeRule: Sendable, Hashable {
-    /// What is stored.
+    /// The stored value.
     case store
-    /// What the object says that is saved.
+    /// The value of the object that is being saved.
     case object
-    /// What is made of both, in the words of ``DeduplicationRule/merge(_:into:)``.
+    /// A value computed from both, with a rule of ``DeduplicationRule/merge(_:into:)``.
     case fold(FoldingRule)
 
-    /// What is stored, unless that is nil.
+    /// The stored value, unless it is nil.
     public static let fillNil = MergeRule.fold(.fillNil)
     /// The greatest value.
     public static let maximum = MergeRule.fold(.maximum)
-    /// The least value that is not nil.
+    /// The smallest value that is not nil.
     public static let minimum = MergeRule.fold(.minimum)
-    /// A counter: of one object, what it was changed by on both sides is added to what it was; of two objects, the values are
-    /// added.
+    /// A counter. For one object, the changes of both sides are added to the original value; for two objects, the values
+    /// are added.
     public static let sum = MergeRule.fold(.sum)
-    /// All members of a to-many relationship. Those that both sides add are there and those that one removes are not, whatever the
-    /// rule: to-many relationships have no other one.
+    /// All members of a to-many relationship. Members added by either side are present and members removed by either side
+    /// are not, whatever the rule: to-many relationships have no other rule.
     public static let union = MergeRule.fold(.union)
 
-    /// The value of the one with the greatest value of an attribute, mostly a date; if these are equal, the greater value. The
-    /// attribute itself is merged in the same way, unless it has a rule of its own.
+    /// The value of the side with the greatest value of an attribute, usually a date; if these are equal, the greater
+    /// value. The attribute itself is merged in the same way, unless it has a rule of its own.
     public static func newest(by attribute: String) -> MergeRule { .fold(.newest(by: attribute)) }
 
-    /// The key of `userInfo` at which a rule stands.
+    /// The key of the rule in `userInfo`.
     public static let userInfoKey = "cairn.mergeRule"
 
-    /// The rule in the words of a model file: `store`, `object`, `fillNil`, `newest(by: modified)`, `maximum`, `minimum`, `sum`,
-    /// `union`; nil if it is none of these.
+    /// The rule from its text in a model file: `store`, `object`, `fillNil`, `newest(by: modified)`, `maximum`, `minimum`,
+    /// `sum`, `union`; nil if it is none of these.
     public init?(text: String) {
         switch text {
         case "store": self = .store
@@ -76,7 +77,7 @@ public enum MergeRule: Sendable, Hashable {
         }
     }
 
-    /// The rule in the words of a model file.
+    /// The rule as text for a model file.
     public var text: String {
         switch self {
         case .store, .fold(.keep): "store"
@@ -92,9 +93,9 @@ public enum MergeRule: Sendable, Hashable {
 }
 
 extension AttributeDescription {
-    /// What the declared merge policy does about the attribute; nil: what its entity says. It is an entry of ``userInfo``.
+    /// How the declared merge policy merges the attribute; nil: as its entity declares. It is stored in ``userInfo``.
     ///
-    /// A schema refuses one that does not fit the attribute's type.
+    /// A schema rejects a rule that does not fit the attribute's type.
     public var mergeRule: MergeRule? {
         get { userInfo[MergeRule.userInfoKey].flatMap(MergeRule.init(text:)) }
         set { userInfo[MergeRule.userInfoKey] = newValue?.text }
@@ -102,8 +103,7 @@ extension AttributeDescription {
 }
 
 extension RelationshipDescription {
-    /// What the declared merge policy does about the relationship; nil: what its entity says. It is an entry of
-    /// ``userInfo``.
+    /// How the declared merge policy merges the relationship; nil: as its entity declares. It is stored in ``userInfo``.
     public var mergeRule: MergeRule? {
         get { userInfo[MergeRule.userInfoKey].flatMap(MergeRule.init(text:)) }
         set { userInfo[MergeRule.userInfoKey] = newValue?.text }
@@ -111,11 +111,11 @@ extension RelationshipDescription {
 }
 
 extension EntityDescription {
-    /// What the declared merge policy does about attributes and to-one relationships without a rule of their own; nil: as the
-    /// entity's parent, and without one ``MergeRule/object``. It is an entry of ``userInfo``.
+    /// How the declared merge policy merges attributes and to-one relationships without a rule of their own; nil: as the
+    /// parent entity declares, or ``MergeRule/object`` if it has no parent. It is stored in ``userInfo``.
     ///
-    /// It also says what becomes of an object that one side has changed and the other deleted: with ``MergeRule/store`` that
-    /// is as it is stored, else as it is saved.
+    /// It also decides about an object that one side has changed and the other has deleted: with ``MergeRule/store`` the
+    /// stored state wins, otherwise the saved one.
     public var mergeRule: MergeRule? {
         get { userInfo[MergeRule.userInfoKey].flatMap(MergeRule.init(text:)) }
         set { userInfo[MergeRule.userInfoKey] = newValue?.text }

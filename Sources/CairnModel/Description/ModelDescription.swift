@@ -1,4 +1,4 @@
-// A model as text that a person can read.
+// A model as human-readable text.
 //
 // One block for each entity: its own properties in aligned columns of name, type or destination, and
 // remarks; then constraints and indexes. What is usual is not said: attributes without a remark are
@@ -16,12 +16,12 @@ import FoundationEssentials
 public struct ModelDescription: Sendable, CustomStringConvertible {
     private let model: ManagedObjectModel
 
-    /// The text of that model.
+    /// Describes that model.
     public init(_ model: ManagedObjectModel) {
         self.model = model
     }
 
-    /// The text, with a line feed at the end.
+    /// The text, ending with a line feed.
     public var description: String {
         var blocks = [head]
         blocks += model.composites.map(block(of:))
@@ -51,15 +51,26 @@ public struct ModelDescription: Sendable, CustomStringConvertible {
     private func block(of entity: EntityDescription) -> [String] {
         var title = "entity \(entity.name)"
         if let parent = entity.superentityName { title += " : \(parent)" }
+        let remarks = Self.remarks(on: entity)
+        if !remarks.isEmpty { title += "   \(remarks.joined(separator: ", "))" }
+        return [title] + TextTable(rows: Self.rows(of: entity)).lines
+    }
+
+    /// What is said of an entity beside its name and its parent.
+    package static func remarks(on entity: EntityDescription) -> [String] {
         var remarks: [String] = []
         if entity.isAbstract { remarks.append("abstract") }
         if let name = entity.managedObjectClassName { remarks.append("class \(name)") }
-        remarks += Self.marks(
-            entity.renamingIdentifier, entity.versionHashModifier, entity.userInfo)
-        if !remarks.isEmpty { title += "   \(remarks.joined(separator: ", "))" }
+        return remarks
+            + marks(entity.renamingIdentifier, entity.versionHashModifier, entity.userInfo)
+    }
+
+    /// What an entity has, a row each: what it is (`attribute`, `relationship`, `fetched`, `unique`, `index`; nothing for an
+    /// element of the attribute above it), its name, and mostly its type and remarks.
+    package static func rows(of entity: EntityDescription) -> [[String]] {
         var rows: [[String]] = []
         for attribute in entity.attributes {
-            rows += Self.rows(of: attribute, path: attribute.name)
+            rows += Self.rows(of: attribute)
         }
         rows += entity.relationships.map(Self.row(of:))
         rows += entity.fetchedProperties.map { property in
@@ -75,7 +86,7 @@ public struct ModelDescription: Sendable, CustomStringConvertible {
                 ? ["unique", names] : ["unique", names, rule.remarks.joined(separator: ", ")]
         }
         rows += entity.indexes.map(Self.row(of:))
-        return [title] + TextTable(rows: rows).lines
+        return rows
     }
 
     private func block(of composite: CompositeDescription) -> [String] {
@@ -84,6 +95,11 @@ public struct ModelDescription: Sendable, CustomStringConvertible {
     }
 
     // MARK: Properties
+
+    /// An attribute as it stands among the rows of its entity, and those of its elements.
+    package static func rows(of attribute: AttributeDescription) -> [[String]] {
+        rows(of: attribute, path: attribute.name)
+    }
 
     private static func rows(
         of attribute: AttributeDescription, path: String, isElement: Bool = false
@@ -125,7 +141,8 @@ public struct ModelDescription: Sendable, CustomStringConvertible {
                 attribute.renamingIdentifier, attribute.versionHashModifier, attribute.userInfo)
     }
 
-    private static func row(of relationship: RelationshipDescription) -> [String] {
+    /// A relationship as it stands among the rows of its entity.
+    package static func row(of relationship: RelationshipDescription) -> [String] {
         var remarks: [String] = []
         if let inverse = relationship.inverseName { remarks.append("inverse \(inverse)") }
         if !relationship.isOptional { remarks.append("required") }
@@ -151,7 +168,8 @@ public struct ModelDescription: Sendable, CustomStringConvertible {
         ]
     }
 
-    private static func row(of index: FetchIndexDescription) -> [String] {
+    /// An index as it stands among the rows of its entity.
+    package static func row(of index: FetchIndexDescription) -> [String] {
         let elements = index.elements.map { element in
             (element.propertyName ?? element.expression ?? "") + (element.isAscending ? "" : " ↓")
                 + (element.kind == .rTree ? " (r-tree)" : "")
@@ -238,11 +256,11 @@ private struct TextTable {
 }
 
 extension ManagedObjectModel {
-    /// The model as JSON text, keys sorted: what a program reads where a person reads
-    /// ``ModelDescription``. Decoding it gives an equal model. Defaults and limits that are doubles, floats or dates are texts,
-    /// such as `{"date": "2024-05-01T00:00:00Z"}`, of which no digit is left out.
+    /// The model as JSON text with sorted keys: ``ModelDescription`` for programs. Decoding it gives an equal model.
+    /// Defaults and limits that are doubles, floats or dates are strings, such as `{"date": "2024-05-01T00:00:00Z"}`, with
+    /// all their digits.
     ///
-    /// - Throws: What the encoder says; a model of valid values can always be written.
+    /// - Throws: The encoder's error; a model of valid values can always be encoded.
     public func json() throws -> String { try json([.prettyPrinted]) + "\n" }
 
     /// The same on one line.
@@ -255,9 +273,9 @@ extension ManagedObjectModel {
         return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 
-    /// The model that a JSON text of ``json()`` stands for. It has not been checked: see ``Schema``.
+    /// Decodes a model from a text written by ``json()``. The model has not been checked: see ``Schema``.
     ///
-    /// - Throws: What the decoder says.
+    /// - Throws: The decoder's error.
     public init(json: String) throws {
         self = try JSONDecoder().decode(ManagedObjectModel.self, from: Data(json.utf8))
     }

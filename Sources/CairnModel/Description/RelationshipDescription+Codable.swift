@@ -1,4 +1,4 @@
-// How RelationshipDescription is written: see CodingShortcuts.
+// How RelationshipDescription is encoded: see CodingShortcuts.
 
 extension RelationshipDescription: Codable {
     private enum Key: String, CodingKey {
@@ -7,7 +7,7 @@ extension RelationshipDescription: Codable {
             userInfo, otherMarks
     }
 
-    /// Reads a description; what is missing has its usual value.
+    /// Decodes a description. Missing keys have their default values.
     public init(from decoder: any Decoder) throws {
         try decoder.checkKeys(Key.self)
         let container = try decoder.container(keyedBy: Key.self)
@@ -29,7 +29,7 @@ extension RelationshipDescription: Codable {
         try container.read(&otherMarks, .otherMarks)
     }
 
-    /// Writes what does not have its usual value.
+    /// Encodes the description without its default values.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(name, forKey: .name)

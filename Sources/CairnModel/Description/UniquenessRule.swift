@@ -1,11 +1,12 @@
-// A uniqueness constraint that says more than which values occur once.
+// A uniqueness constraint with options.
 //
 // The predicate is kept in the form in which its text reads back, for the store keeps that text: a model that was read back
 // is equal to what was written.
 //
 // Threads: a value.
 
-/// Describes a uniqueness constraint with options: which objects take part, whether nil is a value, whether case counts.
+/// Describes a uniqueness constraint with options: which objects it covers, whether nil is a value, and whether case
+/// matters.
 ///
 /// ```swift
 /// var account = EntityDescription("Account", attributes: [email, tenant, deletedAt])
@@ -17,25 +18,24 @@
 /// ]
 /// ```
 public struct UniquenessRule: Sendable, Hashable {
-    /// The names of its attributes and to-one relationships.
+    /// The names of the attributes and to-one relationships.
     public var names: [String]
-    /// Which objects take part; nil: all of them.
+    /// Which objects the constraint covers; nil: all of them.
     ///
-    /// It compares attributes of the object itself with constants, or with one another, and asks whether to-one relationships
-    /// are nil. A schema refuses what leads further, and what is not stored or computed by the store: then a change elsewhere
-    /// would decide who takes part.
+    /// It can compare attributes of the object itself with constants or with each other, and test whether to-one
+    /// relationships are nil. A schema rejects longer key paths and properties that are neither stored nor computed by the
+    /// store: with those, a change in another object would decide which objects are covered.
     public var predicate: PredicateNode? {
         didSet {
             predicate = predicate.flatMap(Self.kept)
             misread = nil
         }
     }
-    /// Whether two objects without a value have the same one. In a constraint without options an object with a nil among its
-    /// values takes no part.
+    /// Whether nil equals nil. A constraint without options does not cover an object with a nil among its values.
     public var nilsAreEqual: Bool
-    /// Whether texts are the same that differ in case alone, as `==[c]` in a predicate has it.
+    /// Whether strings that differ only in case are equal, as with `==[c]` in a predicate.
     public var isCaseInsensitive: Bool
-    /// Whether texts are the same that differ in accents and the like alone, as `==[d]` in a predicate has it.
+    /// Whether strings that differ only in diacritics are equal, as with `==[d]` in a predicate.
     public var isDiacriticInsensitive: Bool
     /// Why the text that was given as the predicate is none. A schema refuses the rule for it.
     private(set) var misread: PredicateFormatError?
@@ -52,7 +52,7 @@ public struct UniquenessRule: Sendable, Hashable {
         isDiacriticInsensitive = diacriticInsensitive
     }
 
-    /// Describes a constraint whose predicate is a text. What is wrong with the text is said by the schema.
+    /// Describes a constraint whose predicate is a format string. The schema reports an invalid format string.
     public init(
         _ names: [String], format: String?, nilsAreEqual: Bool = false,
         caseInsensitive: Bool = false, diacriticInsensitive: Bool = false
@@ -114,7 +114,7 @@ extension UniquenessRule: Codable {
         case names, `where`, nilsAreEqual, caseInsensitive, diacriticInsensitive
     }
 
-    /// Reads a rule; what is missing has its usual value.
+    /// Decodes a rule. Missing keys have their default values.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         self.init(try container.decode([String].self, forKey: .names))
@@ -131,9 +131,10 @@ extension UniquenessRule: Codable {
         try container.read(&isDiacriticInsensitive, .diacriticInsensitive)
     }
 
-    /// Writes what does not have its usual value, the predicate as its text.
+    /// Encodes the rule without its default values, and the predicate as its format string.
     ///
-    /// - Throws: also if the text that was given as the predicate is none: without it the rule would say more than it does.
+    /// - Throws: Also if the predicate's format string is invalid: without it the rule would cover more objects than
+    ///   intended.
     public func encode(to encoder: any Encoder) throws {
         if let misread {
             throw EncodingError.invalidValue(
@@ -141,7 +142,7 @@ extension UniquenessRule: Codable {
                 .init(
                     codingPath: encoder.codingPath,
                     debugDescription:
-                        "the condition for objects to take part is not understood: \(misread)"))
+                        "the condition for objects is invalid: \(misread)"))
         }
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(names, forKey: .names)

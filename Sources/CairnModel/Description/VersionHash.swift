@@ -1,4 +1,4 @@
-// What tells the versions of a model apart: a hash of what concerns stored objects, and of nothing else.
+// The version hashes of a model, which cover exactly what affects stored objects.
 //
 //   attribute     name, type, optional, transient, what it is derived from, the elements of a composite
 //   relationship  name, destination, inverse, optional, transient, to-many, ordered, least and greatest number
@@ -17,28 +17,29 @@
 public import FoundationEssentials
 
 extension AttributeDescription {
-    /// Tells versions of the attribute apart: the same for attributes that store the same.
+    /// Identifies the version of the attribute. Attributes that are stored alike have the same hash.
     public var versionHash: Data { VersionHash.hash { $0.add(self) } }
 }
 
 extension RelationshipDescription {
-    /// Tells versions of the relationship apart: the same for relationships that store the same.
+    /// Identifies the version of the relationship. Relationships that are stored alike have the same hash.
     public var versionHash: Data { VersionHash.hash { $0.add(self) } }
 }
 
 extension EntityDescription {
-    /// Tells versions of the entity apart: the same for entities that store the same, in whatever order they say it.
+    /// Identifies the version of the entity. Entities that are stored alike have the same hash, in whatever order they
+    /// declare their properties.
     ///
-    /// It is about what the entity itself declares, its uniqueness constraints and the name of its superentity among it. In
-    /// ``ManagedObjectModel/entityVersionHashesByName`` what it inherits counts too.
+    /// It covers what the entity itself declares, including its uniqueness constraints and the name of its superentity.
+    /// ``ManagedObjectModel/entityVersionHashesByName`` also covers what it inherits.
     public var versionHash: Data { VersionHash.hash { $0.add(self) } }
 }
 
 extension ManagedObjectModel {
-    /// Tells versions of each entity apart, by name: the entity's ``EntityDescription/versionHash``, and for one with a
-    /// superentity that together with the superentity's.
+    /// Identifies the version of each entity, by name: the entity's ``EntityDescription/versionHash``, combined with the
+    /// superentity's if it has one.
     ///
-    /// So a change in an entity changes the hashes of those that inherit from it, and of no other.
+    /// So a change in an entity changes its hash and those of the entities that inherit from it, and no others.
     ///
     /// - Complexity: O(size of the model).
     public var entityVersionHashesByName: [String: Data] {
@@ -70,8 +71,8 @@ extension ManagedObjectModel {
         return hashes
     }
 
-    /// Tells versions of the whole model apart: the same for models that store the same. A short text, for people and as a
-    /// name.
+    /// Identifies the version of the whole model: models that are stored alike have the same checksum. It is a short string
+    /// that people can read and that can serve as a name.
     public var versionChecksum: String {
         let hashes = entityVersionHashesByName.sorted {
             $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)

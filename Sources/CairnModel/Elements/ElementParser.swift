@@ -1,4 +1,4 @@
-// Reads the XML of a model file into a tree of elements with their lines.
+// Parses the XML of a model file into a tree of elements with their line numbers.
 //
 //   1. The text is brought to UTF-8; a text that is not valid in its encoding is refused as a whole.
 //   2. Tags are read one after the other; a stack holds the elements that are open, and one that closes
@@ -15,7 +15,7 @@
 
 import FoundationEssentials
 
-/// Reads XML as far as model files use it.
+/// Parses the subset of XML that model files use.
 struct ElementParser {
     /// Model files are four deep. The limit keeps a hostile file from filling the stack.
     private static let depthLimit = 64
@@ -96,8 +96,8 @@ struct ElementParser {
                 guard !open.isEmpty || isBlank(bytes[position]) else {
                     throw error(
                         root == nil
-                            ? "it does not begin with an element"
-                            : "something follows the outermost element")
+                            ? "it does not start with an element"
+                            : "there is content after the root element")
                 }
                 if open.isEmpty { advance() } else { try text() }
             } else if starts("<!--") {
@@ -105,7 +105,7 @@ struct ElementParser {
             } else if starts("<?") {
                 try skipInstruction()
             } else if starts("<![CDATA[") {
-                guard !open.isEmpty else { throw error("there is text outside of the elements") }
+                guard !open.isEmpty else { throw error("there is text outside the elements") }
                 let start = position + 9
                 try skip(past: "]]>", "a CDATA section")
                 if keepsText { texts[texts.count - 1] += bytes[start..<position - 3] }
@@ -124,7 +124,7 @@ struct ElementParser {
 
     private mutating func openingTag() throws(ModelError) {
         let start = line
-        guard root == nil else { throw error("it has more than one outermost element") }
+        guard root == nil else { throw error("it has more than one root element") }
         guard open.count < Self.depthLimit else {
             throw error("elements are nested more than \(Self.depthLimit) deep")
         }
@@ -163,7 +163,7 @@ struct ElementParser {
         skipBlanks()
         guard take(">") else { throw error("the closing tag \(name) does not end") }
         guard var element = open.popLast(), let text = texts.popLast() else {
-            throw error("the tag \(name) was not open")
+            throw error("the closing tag \(name) has no opening tag")
         }
         if element.children.isEmpty { element.text = String(decoding: text, as: UTF8.self) }
         guard element.name == name else {

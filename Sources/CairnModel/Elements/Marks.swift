@@ -1,4 +1,4 @@
-// The attributes of one element of a model file while it is read.
+// The attributes of one element of a model file during reading.
 //
 // What is understood is taken out, and what is left at the end is kept in the model as it stands, so that
 // a mark that is newer than this reader, or of no use to it, is not lost.
@@ -57,7 +57,8 @@ struct Marks {
         guard let text = rest.removeValue(forKey: name), !text.isEmpty else { return nil }
         guard let value = Int(text), value >= 0 else {
             throw ModelError(
-                .invalidElement, "\(name) is not a count: \(text)", element: element, line: line)
+                .invalidElement, "\(name) is not a valid count: \(text)", element: element,
+                line: line)
         }
         return value
     }

@@ -1,4 +1,4 @@
-// One element of the XML of a model file, with its line.
+// One element of the XML of a model file, with its line number.
 
 /// One element of a model file.
 struct ModelElement {

@@ -1,10 +1,10 @@
-// What is odd in a model file without making it unusable.
+// Problems in a model file that do not make it unusable.
 
-/// Something in a model file that a person should know of, although the model can be used.
+/// Something in a model file that a person should know about, although the model can be used.
 public struct ModelWarning: Sendable, Hashable, CustomStringConvertible {
-    /// What is odd, as a sentence.
+    /// The warning, as a sentence.
     public let message: String
-    /// The element it is about, for example `Product.price`.
+    /// The element, for example `Product.price`.
     public let element: String?
     /// The file or folder.
     public let file: String?

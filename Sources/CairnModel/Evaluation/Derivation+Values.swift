@@ -1,9 +1,9 @@
-// The values of a derived attribute, made of what its source gives.
+// The values of a derived attribute, computed from the values of its source.
 
 package import FoundationEssentials
 
 extension Derivation {
-    /// The value of a moment.
+    /// The value at a point in time.
     package func value(at moment: Date) -> Value {
         type == .date ? .date(moment) : .double(moment.timeIntervalSinceReferenceDate)
     }

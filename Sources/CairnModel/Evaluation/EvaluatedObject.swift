@@ -1,8 +1,8 @@
-// What a predicate asks of objects in memory, and what its expressions give.
+// What predicates read from objects in memory, and the results of their expressions.
 
 import FoundationEssentials
 
-/// An object that predicates can be asked about.
+/// An object that predicates can be evaluated on.
 package protocol EvaluatedObject: AnyObject {
     /// The object's id.
     var evaluatedID: ObjectID { get }
@@ -10,12 +10,18 @@ package protocol EvaluatedObject: AnyObject {
     var evaluatedEntity: SchemaEntity { get }
     /// The value of an attribute's column.
     func evaluatedColumn(_ index: Int) -> Value
-    /// The value of an attribute that no column keeps; nil if it is none that a predicate knows.
+    /// The value of an attribute that has no column; nil if predicates do not support it.
     func evaluatedAttribute(_ index: Int) -> Value
-    /// The object that a to-one relationship leads to.
+    /// The target of a to-one relationship.
     func evaluatedTarget(_ relationship: Int) -> (any EvaluatedObject)?
-    /// The objects that a to-many relationship leads to, in its order if it has one.
+    /// The members of a to-many relationship, in order if it is ordered.
     func evaluatedMembers(_ relationship: Int) -> [any EvaluatedObject]
+}
+
+/// Values by name that are no object of an entity, as a dictionary has them.
+package protocol KeyedValues: AnyObject {
+    /// The value of a name; nil for a name that there is not.
+    func evaluatedValue(forKey key: String) -> EvaluatedValue
 }
 
 /// What an expression gives.
@@ -24,6 +30,8 @@ package enum EvaluatedValue {
     case value(Value)
     /// An object.
     case object(any EvaluatedObject)
+    /// Values by name.
+    case keyed(any KeyedValues)
     /// Members, in order; a collection in a collection is part of it.
     case collection([EvaluatedValue])
 
@@ -34,7 +42,7 @@ package enum EvaluatedValue {
         switch self {
         case .value(let value): value
         case .object(let object): .objectID(object.evaluatedID)
-        case .collection: .null
+        case .keyed, .collection: .null
         }
     }
 
@@ -90,12 +98,20 @@ package enum EvaluatedValue {
                 parts.append(member.value(at: path, &visits))
             }
             return .flat(parts)
-        case .value(let value):
-            guard let dot = path.firstIndex(of: ".") else {
-                return .value(Self.key(path, of: value))
-            }
-            return EvaluatedValue.value(Self.key(path[..<dot], of: value))
+        case .value, .keyed:
+            guard let dot = path.firstIndex(of: ".") else { return step(path) }
+            return step(String(path[..<dot]))
                 .value(at: String(path[path.index(after: dot)...]), &visits)
+        }
+    }
+
+    /// What one key gives of what is no object.
+    private func step(_ key: String) -> EvaluatedValue {
+        switch self {
+        case .value(let value): .value(Self.key(key, of: value))
+        case .keyed(let values):
+            key == "self" || key == "SELF" ? self : values.evaluatedValue(forKey: key)
+        default: .null
         }
     }
 

@@ -1,11 +1,11 @@
-// Evaluates one expression for many objects: what a predicate does with both sides of a comparison, for whoever
-// wants the values themselves (keys to sort by, properties of dictionaries, groups and what is made of them).
+// Evaluates one expression for many objects, as a predicate does with both sides of a comparison, for callers that need the
+// values themselves: sort keys, properties of dictionaries, groups and aggregates.
 //
 // Threads: immutable, so any; one evaluation in one thread.
 
 package import FoundationEssentials
 
-/// An expression, ready to be asked.
+/// An expression, ready for evaluation.
 package struct ExpressionEvaluator: Sendable {
     /// The expression.
     package let expression: ExpressionNode

@@ -95,7 +95,7 @@ extension PredicateEvaluator {
 
     private static let plain = ValueComparison(operator: .equal)
 
-    /// The members, each once. Equal numbers of different types are one, as for groups.
+    /// The distinct members. Equal numbers of different types are the same member, as in groups.
     private func distinct(_ members: [EvaluatedValue]) -> [EvaluatedValue] {
         var seen: Set<Value> = []
         return zip(members, Self.identities(members))

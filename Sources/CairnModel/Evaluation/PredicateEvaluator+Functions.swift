@@ -1,5 +1,4 @@
-// The functions of expressions. Nil among the arguments gives nil, but for statistics, where it counts for
-// nothing.
+// The functions of expressions. A nil argument gives nil, except in statistical functions, which ignore nil.
 
 import FoundationEssentials
 
@@ -113,7 +112,7 @@ extension PredicateEvaluator {
         }
     }
 
-    /// The numbers that occur most often, of numbers in order.
+    /// The most frequent numbers of a sorted list.
     private static func commonest(_ numbers: [Number]) -> [Number] {
         var runs: [(number: Number, count: Int)] = []
         for number in numbers {

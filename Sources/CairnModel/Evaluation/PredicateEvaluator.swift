@@ -1,4 +1,4 @@
-// Answers a predicate for one object in memory: the meaning that every other way to answer must have.
+// Evaluates a predicate for one object in memory: the reference for every other way to evaluate it.
 //
 //   1. Patterns that are constant are compiled once. What is no pattern is an error then. One that is given for each object
 //      anew is kept for the next object; one that is none matches nothing.
@@ -14,7 +14,7 @@
 package import FoundationEssentials
 import Synchronization
 
-/// A predicate, ready to be asked.
+/// A predicate, ready for evaluation.
 package struct PredicateEvaluator: Sendable {
     /// The predicate.
     package let predicate: PredicateNode

@@ -1,4 +1,4 @@
-// A sort key held against an entity: which columns it leads through.
+// A sort key resolved against an entity: the columns on its key path.
 //
 //   1. A path that is the name of a column is one; leaves of composite attributes have points in their names.
 //   2. Else its first part is a to-one relationship, and the rest is a path from there.
@@ -7,7 +7,7 @@
 //
 // Threads: a value.
 
-/// What objects are sorted by, ready to be asked.
+/// A sort key, ready for evaluation.
 package struct SortPath: Sendable {
     /// A to-one relationship on the way.
     package struct Step: Sendable {
@@ -97,7 +97,8 @@ package struct SortPath: Sendable {
             throw PredicateFormatError(
                 description.type == .composite
                     ? "\(name) of \(entity.name) is composite: sort by one of its elements"
-                    : "\(name) of \(entity.name) is an attribute: nothing can follow it", key: path)
+                    : "\(name) of \(entity.name) is an attribute: the path cannot continue",
+                key: path)
         }
         if entity.relationships[index].description.isToMany {
             throw PredicateFormatError(
@@ -125,7 +126,7 @@ package struct SortPath: Sendable {
     private static func check(_ key: SortKey, _ column: SchemaColumn) throws(PredicateFormatError) {
         if key.comparison == .binary || column.kind == .attribute(.string) { return }
         throw PredicateFormatError(
-            "the comparison \(key.comparison.rawValue) is for strings, which \(key.key) is not",
+            "the comparison \(key.comparison.rawValue) is only for strings, but \(key.key) is not a string",
             key: key.key)
     }
 }

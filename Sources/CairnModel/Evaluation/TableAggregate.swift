@@ -1,10 +1,10 @@
-// A figure of all objects of a group.
+// An aggregate over all objects of a group.
 //
 // Threads: a value.
 
 package import FoundationEssentials
 
-/// What is made of the values of an expression in all objects of a group.
+/// An aggregate of the values of an expression over all objects of a group.
 package struct TableAggregate: Sendable, Hashable {
     /// A statistical function.
     package let function: ExpressionNode.Function

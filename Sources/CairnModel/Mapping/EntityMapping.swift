@@ -1,10 +1,10 @@
-// What becomes of the objects of one entity.
+// How the objects of one entity are migrated.
 //
 // Threads: values.
 
 public import FoundationEssentials
 
-/// What becomes of the objects of one entity, or from what objects of one are made.
+/// How the objects of one entity are migrated, or which objects an entity's new objects are created from.
 ///
 /// ```swift
 /// var cars = EntityMapping("CarToCar", from: "Car", to: "Car")
@@ -13,63 +13,64 @@ public import FoundationEssentials
 /// cars.sourcePredicate = try PredicateNode(format: "scrapped == NO")
 /// ```
 ///
-/// It is about objects of exactly the source entity, not of those that inherit from it: each has a mapping of its own.
+/// It applies to objects of exactly the source entity, not of entities that inherit from it: each has a mapping of its own.
 public struct EntityMapping: Sendable {
-    /// What a mapping does, with the numbers that Core Data has for it.
+    /// What a mapping does, with the raw values of Core Data.
     public enum MappingType: Int, Sendable, Hashable, CaseIterable, Codable {
-        /// Nothing has been said: it cannot be carried out.
+        /// Not specified: the mapping cannot run.
         case undefined = 0
-        /// A policy says it.
+        /// A policy decides.
         case custom = 1
-        /// The entity is new: the mapping itself makes no objects.
+        /// The entity is new: the mapping itself creates no objects.
         case add = 2
-        /// The entity is gone, and its objects with it.
+        /// The entity was removed, and its objects are deleted.
         case remove = 3
-        /// Objects stay as they are.
+        /// Objects do not change.
         case copy = 4
-        /// Objects are migrated, with other properties.
+        /// Objects are migrated to other properties.
         case transform = 5
     }
 
-    /// The mapping's name, unique in its model; by convention like `CarToCar`.
+    /// The mapping's name, unique in its mapping model; by convention like `CarToCar`.
     public var name: String
     /// What it does.
     public var mappingType: MappingType
-    /// The entity in the old model; nil if objects are made from nothing.
+    /// The entity in the old model; nil if objects are created from nothing.
     public var sourceEntityName: String?
-    /// What tells the version of the source entity apart for which the mapping was made; nil: it is not compared.
+    /// The version hash of the source entity for which the mapping was created; nil: it is not compared.
     public var sourceEntityVersionHash: Data?
-    /// The entity in the new model; nil if objects are dropped.
+    /// The entity in the new model; nil if the objects are deleted.
     public var destinationEntityName: String?
-    /// What tells the version of the destination entity apart for which the mapping was made; nil: it is not compared.
+    /// The version hash of the destination entity for which the mapping was created; nil: it is not compared.
     public var destinationEntityVersionHash: Data?
-    /// Where the values of attributes come from, by the names of attributes of the new entity, or of parts of composite ones.
+    /// The sources of attribute values, by the names of attributes of the new entity or of elements of composite
+    /// attributes.
     public var attributeMappings: [PropertyMapping] = []
-    /// Where the members of relationships come from, by the names of relationships of the new entity. They are set when the
-    /// objects of all mappings are there. Of a relationship and its inverse one is enough.
+    /// The sources of relationship members, by the names of relationships of the new entity. They are set after all
+    /// mappings have created their objects. One mapping is enough for a relationship and its inverse.
     public var relationshipMappings: [PropertyMapping] = []
-    /// Which objects of the source entity it is about, with keys of that entity; nil: all.
+    /// Which objects of the source entity are migrated, with keys of that entity; nil: all.
     public var sourcePredicate: PredicateNode?
-    /// The class of the policy that carries it out, with its module, as `Shop.UserPolicy`; nil: the mapping says all. Setting it
-    /// makes the mapping a custom one.
+    /// The class of the migration policy, with its module, such as `Shop.UserPolicy`; nil: the mapping needs no policy.
+    /// Setting it makes the mapping a custom one.
     public var entityMigrationPolicyClassName: String? {
         didSet {
             if entityMigrationPolicyClassName != policyCodeName { policyCode = nil }
             if entityMigrationPolicyClassName != nil { mappingType = .custom }
         }
     }
-    /// Free text for the code that carries it out.
+    /// Free text for the migration policy.
     public var userInfo: [String: String] = [:]
     /// The policy's class itself.
     package private(set) var policyCode: (any MappingCode)?
     private var policyCodeName: String?
 
-    /// Maps an entity to another one; what it does follows from which of them there is.
+    /// Maps an entity to another one. The mapping type follows from which of them are given.
     ///
     /// - Parameters:
     ///   - name: the mapping's name.
-    ///   - source: the entity in the old model; nil: objects are made from nothing, by a policy.
-    ///   - destination: the entity in the new model; nil: the objects are dropped.
+    ///   - source: the entity in the old model; nil: a policy creates objects from nothing.
+    ///   - destination: the entity in the new model; nil: the objects are deleted.
     public init(_ name: String, from source: String? = nil, to destination: String? = nil) {
         self.name = name
         sourceEntityName = source
@@ -83,8 +84,8 @@ public struct EntityMapping: Sendable {
             }
     }
 
-    /// The mapping of a property by its name, be it an attribute or a relationship. It can be changed, and with nil taken away;
-    /// one that is not there must be added to ``attributeMappings`` or ``relationshipMappings``, which says what it is.
+    /// The mapping of an attribute or relationship, by name. It can be changed, or removed by setting nil. To add a mapping
+    /// use ``attributeMappings`` or ``relationshipMappings``.
     public subscript(_ property: String) -> PropertyMapping? {
         get {
             attributeMappings.first { $0.name == property }
@@ -98,7 +99,7 @@ public struct EntityMapping: Sendable {
             } else {
                 precondition(
                     newValue == nil,
-                    "\(name) maps no property \(property) yet: add it to attributeMappings or relationshipMappings"
+                    "\(name) does not map the property \(property): add it to attributeMappings or relationshipMappings"
                 )
             }
         }

@@ -1,4 +1,4 @@
-// Whether a mapping model fits the two models that it is between.
+// Checks whether a mapping model fits its source and destination models.
 //
 //   1. Names: each mapping has one of its own, and entities and properties that the models have.
 //   2. Versions: the hashes that a mapping was made for are those of the models.
@@ -8,9 +8,9 @@
 // Threads: pure.
 
 extension MappingModel {
-    /// Does nothing if the mapping model can be carried out between two models, and else says what is wrong where.
+    /// Checks whether the mapping model can migrate a store from one model to the other.
     ///
-    /// Functions that a policy has are known only when there is one: they are looked for when a migration begins.
+    /// Functions of a policy are not checked: the policy is known only when a migration begins.
     ///
     /// - Throws: `ModelError`: `.invalidMapping`, `.unknownName` or `.duplicateName`, with the mapping and the property as its
     ///   element, such as `CarToCar.name`.
@@ -57,14 +57,14 @@ private struct MappingCheck {
                 hash != oldHashes[source.name]
             {
                 throw ModelError(
-                    .invalidMapping, "it was made for another version of \(source.name)",
+                    .invalidMapping, "it was created for another version of \(source.name)",
                     element: name)
             }
             if let hash = entity.destinationEntityVersionHash, let destination,
                 hash != newHashes[destination.name]
             {
                 throw ModelError(
-                    .invalidMapping, "it was made for another version of \(destination.name)",
+                    .invalidMapping, "it was created for another version of \(destination.name)",
                     element: name)
             }
             try checkType(entity, source, destination)
@@ -111,7 +111,7 @@ private struct MappingCheck {
             }
         case .copy, .transform:
             if source == nil || destination == nil {
-                try refuse("it brings objects over, but does not name both entities")
+                try refuse("it migrates objects, but does not name both entities")
             }
         }
         guard let predicate = mapping.sourcePredicate else { return }
@@ -138,7 +138,7 @@ private struct MappingCheck {
                 let place = "\(mapping.name).\(property.name)"
                 guard let destination else {
                     throw ModelError(
-                        .invalidMapping, "the entity mapping makes no object that could have it",
+                        .invalidMapping, "the entity mapping creates no object that could have it",
                         element: place
                     )
                 }
@@ -246,7 +246,7 @@ private struct MappingCheck {
                     "there is no variable $\(name): there are \(MappingTerms.variables.map { "$\($0)" }.joined(separator: ", "))"
                 )
         case .keyPath(let path):
-            return wrong("\(path) does not say of which object: write $source.\(path)")
+            return wrong("\(path) does not name an object: write $source.\(path)")
         case .path(.variable(let name), let path) where !named.contains(name):
             if name == MappingTerms.source, let source {
                 return old.leads(path, from: source)

@@ -1,4 +1,4 @@
-// Makes the mapping model that says what can be said without asking anybody.
+// Infers a mapping model, as far as possible.
 //
 //   1. Every concrete entity of the new model has a mapping from the old entity that it is, or one that says it is new; every
 //      concrete old entity that is gone has one that drops it.
@@ -10,8 +10,8 @@
 // Threads: pure.
 
 extension MappingModel {
-    /// What can be inferred of how one model becomes another. A property of which it cannot be inferred is there without a value
-    /// expression, and so is the mapping of a new entity.
+    /// Infers a mapping model. Properties whose values cannot be inferred are included without a value expression, and
+    /// mappings of new entities are included too.
     ///
     /// - Complexity: O(size of both models).
     public init(drafting plan: ModelMigrationPlan) {

@@ -1,33 +1,34 @@
-// Reads mapping models that Xcode has written.
+// Reads mapping models written by Xcode.
 //
 // Threads: values.
 
 public import FoundationEssentials
 
 extension MappingModel {
-    /// Reads a mapping model of Xcode, and checks it against both models.
+    /// Reads an Xcode mapping model, and checks it against both models.
     ///
     /// ```swift
     /// let mapping = try MappingModel(
     ///     contentsOfFile: "Shop 1 to 2.xcmappingmodel", forSourceModel: old, destinationModel: new)
     /// ```
     ///
-    /// Entity mappings come in Xcode's order and by its names, with filter predicates, user info, value expressions and the names of
-    /// policies. A property that the file gives no expression has what Xcode's compiler gives it: an attribute the value of the one
-    /// with the same name, a relationship what the members of the one with the same name became. Mappings of abstract entities,
-    /// which have no objects, and of attributes that nobody can set are left out; a relationship that names one of the former
-    /// leads to what any mapping made.
+    /// Entity mappings come in Xcode's order and with Xcode's names, filter predicates, user info, value expressions and
+    /// the names of policies. A property without an expression in the file gets what Xcode's compiler generates: an
+    /// attribute gets the value of the attribute with the same name, a relationship the migrated members of the
+    /// relationship with the same name. Mappings of abstract entities, which have no objects, and of attributes that cannot
+    /// be set are omitted; a relationship that names such an entity mapping refers to the objects that any mapping created.
     ///
-    /// The file says nothing that could be compared with the versions of entities: which models it is for the caller has to know.
-    /// Policies are known by their names only: code that carries the mapping out says which classes they are. Their functions have
-    /// the selectors of the file as their names, such as `fullNameOf:`.
+    /// The file contains no version hashes of entities: the caller must know which models it belongs to. Policies are known
+    /// only by name: the code that runs the migration provides their classes. Their functions have the selectors of the
+    /// file as their names, such as `fullNameOf:`.
     ///
     /// - Parameters:
-    ///   - path: the `.xcmappingmodel` folder, or the `xcmapping.xml` in it. A compiled mapping model, `.cdm`, is not read.
+    ///   - path: the `.xcmappingmodel` folder, or the `xcmapping.xml` in it. Compiled mapping models (`.cdm`) are not
+    ///     supported.
     ///   - old: the model of the store.
     ///   - new: the model that the store is migrated to.
-    /// - Throws: `ModelError` with the file, the line, and the mapping and property, such as `CarToCar.name`: what is broken, what
-    ///   cannot be carried out, and what does not fit the models.
+    /// - Throws: `ModelError` with the file, the line, and the mapping and property, such as `CarToCar.name`, if the file
+    ///   is malformed, a mapping cannot run, or it does not fit the models.
     /// - Complexity: O(size of the file and of both models).
     public init(
         contentsOfFile path: String, forSourceModel old: ManagedObjectModel,
@@ -37,7 +38,7 @@ extension MappingModel {
             contentsOfFile: path, from: Schema(old, isStored: true), to: Schema(new), policy: nil)
     }
 
-    /// Reads a mapping model of Xcode; see ``init(contentsOfFile:forSourceModel:destinationModel:)``.
+    /// Reads an Xcode mapping model; see ``init(contentsOfFile:forSourceModel:destinationModel:)``.
     ///
     /// - Throws: `ModelError` with the file, the line, and the mapping and property.
     public init(
@@ -53,7 +54,7 @@ extension MappingModel {
     ///
     /// - Parameters:
     ///   - xml: the text of an `xcmapping.xml`.
-    ///   - file: what errors call it.
+    ///   - file: the file name for errors.
     ///   - old: the model of the store.
     ///   - new: the model that the store is migrated to.
     /// - Throws: `ModelError` with the line, and the mapping and property.

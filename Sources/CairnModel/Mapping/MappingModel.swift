@@ -1,4 +1,4 @@
-// What becomes of each object when a store of one model becomes a store of another: for changes that cannot be inferred.
+// How each object is migrated from one model to another: for changes that cannot be inferred.
 //
 //   MappingModel      one entity mapping beside the other, in the order in which they are carried out
 //   EntityMapping     objects of one entity become objects of another, are dropped, or are made from nothing
@@ -12,10 +12,10 @@
 //
 // Threads: values.
 
-/// How a store of one model becomes a store of another: an entity mapping for each entity whose objects are migrated, made
-/// or dropped.
+/// How a store is migrated from one model to another: an entity mapping for each entity whose objects are migrated, created
+/// or deleted.
 ///
-/// Mostly it begins with what can be inferred, and only the rest is said in code:
+/// Usually most of it is inferred, and code only adds the rest:
 ///
 /// ```swift
 /// var mapping = try MappingModel(drafting: ModelMigrationPlan(from: old, to: new))
@@ -25,21 +25,20 @@
 /// mapping.entityMappings.append(EntityMapping("CarToMaker", from: "Car", to: "Maker"))
 /// ```
 ///
-/// Objects of an entity that no mapping is from are dropped.
+/// Objects of a source entity without a mapping are deleted.
 public struct MappingModel: Sendable {
-    /// The mappings, in the order in which they are carried out.
+    /// The mappings, in the order in which they run.
     public var entityMappings: [EntityMapping]
 
-    /// A mapping model of entity mappings.
+    /// Creates a mapping model with entity mappings.
     public init(entityMappings: [EntityMapping] = []) { self.entityMappings = entityMappings }
 
-    /// The mappings by their names; of several with one name the first.
+    /// The mappings by name; if several have the same name, the first.
     public var entityMappingsByName: [String: EntityMapping] {
         Dictionary(entityMappings.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    /// The mapping of a name. Setting it puts another in its place, or at the end if there is none of the name; nil takes it
-    /// away.
+    /// The mapping with a name. Setting it replaces that mapping, or appends one if there is none; setting nil removes it.
     public subscript(_ name: String) -> EntityMapping? {
         get { entityMappings.first { $0.name == name } }
         set {

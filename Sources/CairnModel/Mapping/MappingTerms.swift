@@ -2,7 +2,7 @@
 //
 // Threads: values.
 
-/// What value expressions can name.
+/// The names that value expressions can use.
 package enum MappingTerms {
     package static let source = "source"
     package static let destination = "destination"
@@ -21,9 +21,9 @@ package enum MappingTerms {
 
     /// A function of the manager.
     package enum ManagerFunction: Sendable, Hashable {
-        /// New objects of old ones.
+        /// The new objects for old ones.
         case destinationInstances
-        /// Old objects of new ones.
+        /// The old objects for new ones.
         case sourceInstances
 
         /// The function of a name: ours, or Core Data's selector.

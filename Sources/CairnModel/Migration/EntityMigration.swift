@@ -1,17 +1,17 @@
-// What becomes of the columns of each entity: the part of a migration plan that a store works with.
+// How the columns of each entity are migrated: the part of a migration plan that a store uses.
 //
 // Threads: values.
 
-/// Where the objects of an entity of the new model come from, and each of their columns.
+/// Where the objects of an entity of the new model, and the values of their columns, come from.
 public struct EntityMigration: Sendable, Hashable {
     /// The entity's name in the new model.
     public let name: String
     /// Its name in the old model; nil if it is new.
     public let source: String?
-    /// What becomes of each of its columns, in the order of ``SchemaEntity/columns``. A new entity has no objects, so nothing is
-    /// said of its columns.
+    /// The origin of each of its columns, in the order of ``SchemaEntity/columns``. A new entity has no objects, so the
+    /// list says nothing about its columns.
     public let columns: [ColumnMigration]
-    /// The names of the old columns that it has no more.
+    /// The names of the old columns that the entity no longer has.
     public let droppedColumns: [String]
     /// The index in the old schema.
     package let sourceIndex: Int?
@@ -21,13 +21,13 @@ public struct EntityMigration: Sendable, Hashable {
 public struct ColumnMigration: Sendable, Hashable {
     /// Where they come from.
     public enum Origin: Sendable, Hashable {
-        /// Nowhere: objects that are there have the initial value.
+        /// Nowhere: existing objects get the initial value.
         case initial
         /// From a column of the old model, by its name there.
         case column(String)
-        /// From a relationship that was kept otherwise: see ``ColumnMigration/links``.
+        /// From a relationship that the old model stores differently.
         case links
-        /// They are computed, as those of a derived attribute are.
+        /// They are computed, like those of a derived attribute.
         case derivation
     }
 
@@ -35,11 +35,11 @@ public struct ColumnMigration: Sendable, Hashable {
     public let name: String
     /// Where its values come from.
     public let origin: Origin
-    /// How the old values become new ones; nil: they stay as they are.
+    /// How the old values are converted; nil: they do not change.
     public let conversion: ValueConversion?
-    /// The value of objects that were made before there was the column.
+    /// The value in objects that were created before the column existed.
     public let initialValue: Value
-    /// What stands where the old value is nil: the default, for an attribute that is not optional any more; else nil.
+    /// The value that replaces nil: the default, for an attribute that is no longer optional; otherwise nil.
     public let nilValue: Value
     /// The index of the old column in the old entity.
     package let sourceIndex: Int?

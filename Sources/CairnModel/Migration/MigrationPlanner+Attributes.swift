@@ -1,4 +1,4 @@
-// Attributes: declared ones are compared where they are declared now, column by column.
+// Attributes: they are compared, column by column, where the new model declares them.
 
 extension MigrationPlanner {
     mutating func compareAttributes() {
@@ -41,8 +41,8 @@ extension MigrationPlanner {
             note(
                 .attribute, .added, entity, name,
                 .no(
-                    "added, although it says that it was \(rival)",
-                    "another attribute says so as well"))
+                    "added, although its renaming identifier is \(rival)",
+                    "another attribute has the same renaming identifier"))
             return
         }
         let whose =
@@ -60,14 +60,14 @@ extension MigrationPlanner {
         }
     }
 
-    /// What is said of a column that objects do not have yet.
+    /// The change for a column that objects do not have yet.
     private static func addition(
         of column: SchemaColumn, _ attribute: AttributeDescription, _ whose: String
     ) -> ModelChange.Verdict {
         let words = "added\(whose): \(Self.words(column.attribute ?? attribute))"
         if attribute.derivationExpression != nil { return .yes(words, .columnPass) }
         if !column.isOptional, column.defaultValue.isNull {
-            return .no(words, "it is required, and stored objects have no value for it\(cure)")
+            return .no(words, "it is required, but stored objects have no value\(cure)")
         }
         return .yes(words, .metadata)
     }
@@ -75,8 +75,8 @@ extension MigrationPlanner {
     /// What can be done where an attribute is required that objects may have no value for. The model does not know of a default
     /// that a class computes.
     private static let cure =
-        ": make it optional, give it a constant default (a computed one, as UUID(), is for new objects alone), "
-        + "or fill it by a mapping or a stage of a migration"
+        ": make it optional, give it a constant default (a computed one, like UUID(), only applies to new objects), "
+        + "or set it in a mapping or migration stage"
 
     /// An attribute in a few words.
     static func words(_ attribute: AttributeDescription) -> String {
@@ -112,7 +112,7 @@ extension MigrationPlanner {
             if before.type != after.type || before.isOptional != after.isOptional {
                 note(
                     .attribute, .changed, entity, name,
-                    .yes("\(Self.words(after)) now, and not stored", .metadata))
+                    .yes("changed to \(Self.words(after)), which is not stored", .metadata))
             }
         } else {
             compareDerivations(before, after, of: entity)
@@ -128,7 +128,7 @@ extension MigrationPlanner {
         if Self.hasOtherLimits(before, after) {
             note(
                 .attribute, .changed, entity, name,
-                .yes("other values are valid now; stored ones are not checked", .nothing))
+                .yes("validation changed; stored values are not checked", .nothing))
         }
     }
 
@@ -138,12 +138,12 @@ extension MigrationPlanner {
         if attribute.description.isTransient {
             note(
                 .attribute, .changed, entity, attribute.description.name,
-                .yes("transient now", .metadata, loss: "its values"))
+                .yes("now transient", .metadata, loss: "its values"))
             return
         }
         for column in new.entities[entity].columns[attribute.columns] {
             var verdict = Self.addition(of: column, attribute.description, "")
-            verdict.words = "stored now, transient before"
+            verdict.words = "no longer transient"
             note(.attribute, .changed, entity, column.name, verdict)
         }
     }
@@ -155,13 +155,13 @@ extension MigrationPlanner {
         guard let expression = after.derivationExpression else {
             note(
                 .attribute, .changed, entity, after.name,
-                .yes("not derived any more, and keeps its values", .metadata))
+                .yes("no longer derived, keeps its values", .metadata))
             return
         }
         note(
             .attribute, .changed, entity, after.name,
             .yes(
-                "derived from \(expression) now", .columnPass,
+                "now derived from \(expression)", .columnPass,
                 loss: before.derivationExpression == nil ? "its own values" : nil))
     }
 
@@ -218,27 +218,27 @@ extension MigrationPlanner {
             note(
                 .attribute, .changed, entity, after.name,
                 isDerived
-                    ? .yes("\(type.rawValue) now, \(oldType.rawValue) before", .columnPass)
+                    ? .yes("changed from \(oldType.rawValue) to \(type.rawValue)", .columnPass)
                     : Self.typeChange(oldType, type))
         }
         if before.isOptional, !after.isOptional {
             let verdict: ModelChange.Verdict =
                 if isDerived {
-                    .yes("required now", .metadata)
+                    .yes("now required", .metadata)
                 } else if after.defaultValue.isNull {
-                    .no("required now", "stored objects may have no value for it\(Self.cure)")
+                    .no("now required", "stored objects may have no value\(Self.cure)")
                 } else {
-                    .yes("required now: nil becomes the default \(after.defaultValue)", .metadata)
+                    .yes("now required: nil becomes the default \(after.defaultValue)", .metadata)
                 }
             note(.attribute, .changed, entity, after.name, verdict)
         } else if after.isOptional, !before.isOptional {
-            note(.attribute, .changed, entity, after.name, .yes("optional now", .metadata))
+            note(.attribute, .changed, entity, after.name, .yes("now optional", .metadata))
         }
         if before.defaultValue != after.defaultValue {
             let words =
                 after.defaultValue.isNull
-                ? "no default any more"
-                : "the default of new objects is \(after.defaultValue) now"
+                ? "no longer has a default"
+                : "default for new objects changed to \(after.defaultValue)"
             note(.attribute, .changed, entity, after.name, .yes(words, .metadata))
         }
     }
@@ -246,12 +246,12 @@ extension MigrationPlanner {
     private static func typeChange(_ before: AttributeType, _ after: AttributeType)
         -> ModelChange.Verdict
     {
-        let words = "\(after.rawValue) now, \(before.rawValue) before"
+        let words = "changed from \(before.rawValue) to \(after.rawValue)"
         if ValueConversion(from: before, to: after) != nil {
             return .yes(words, .metadata, beyondCoreData: true)
         }
         return .no(
-            words, "nothing says how values of \(before.rawValue) become \(after.rawValue)")
+            words, "there is no conversion from \(before.rawValue) to \(after.rawValue)")
     }
 
     /// Whether other values are valid than before.

@@ -1,4 +1,4 @@
-// Where each column, and each relationship that is kept as pairs, comes from.
+// The origin of each column, and of each relationship that is stored as pairs.
 
 extension MigrationPlanner {
     // MARK: Columns
@@ -35,7 +35,7 @@ extension MigrationPlanner {
             return reference(column, relationship, of: entity.index, from: source)
         }
         guard let attribute = entity.attributes.firstIndex(where: { $0.columns.contains(index) })
-        else { preconditionFailure("a column without a relationship is one of an attribute") }
+        else { preconditionFailure("a column without a relationship has an attribute") }
         let description = entity.attributes[attribute].description
         let oldAttribute = match.attributes[attribute].map { source.attributes[$0].description }
         if let expression = description.derivationExpression {
@@ -81,7 +81,8 @@ extension MigrationPlanner {
             sourceIndex: oldColumn, links: [])
     }
 
-    /// By path of a column of an attribute: the path in the old attribute. An attribute that is not composite has one.
+    /// For each column path of an attribute, the path in the old attribute. An attribute that is not composite has one
+    /// path.
     static func elements(of old: AttributeDescription, _ new: AttributeDescription)
         -> [String: String]
     {

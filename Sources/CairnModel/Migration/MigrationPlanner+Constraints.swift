@@ -29,7 +29,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// The names of a constraint's properties, in an order of their own, and its options.
+    /// The names of a constraint's properties, in canonical order, and its options.
     private static func words(_ constraint: SchemaConstraint) -> String {
         let names = constraint.names.sorted { $0.comesBefore($1) }.joined(separator: ", ")
         guard let remarks = constraint.options?.remarks, !remarks.isEmpty else { return names }
@@ -103,7 +103,8 @@ extension MigrationPlanner {
     }
 
     private static func change(_ known: Known, _ constraint: SchemaConstraint) -> String {
-        known.isWhole ? "changed: its properties change their values" : "changed: holds for others"
+        known.isWhole
+            ? "changed: values of its properties change" : "changed: applies to different objects"
     }
 
     private func reason(_ constraint: SchemaConstraint, _ bearers: [(new: Int, old: Int)])

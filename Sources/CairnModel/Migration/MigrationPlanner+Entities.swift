@@ -6,7 +6,7 @@
 extension MigrationPlanner {
     // MARK: Hierarchies
 
-    /// Finds for each new hierarchy the old one whose number space it has.
+    /// Finds the old hierarchy whose number space each new hierarchy uses.
     mutating func planHierarchies() {
         /// By old root: the new hierarchies that come from it.
         var parts: [Int: [Int]] = [:]
@@ -62,8 +62,8 @@ extension MigrationPlanner {
                 note(
                     .entity, .added, entity.index,
                     .no(
-                        "new, although it says that it was \(old.entities[rival].name)",
-                        "\(winner) says so as well"))
+                        "new, although its renaming identifier is \(old.entities[rival].name)",
+                        "\(winner) has the same renaming identifier"))
             } else {
                 note(.entity, .added, entity.index, .yes("new", .metadata))
             }
@@ -93,11 +93,11 @@ extension MigrationPlanner {
         }
         compareParents(source, entity)
         if source.isAbstract, !entity.isAbstract {
-            note(.entity, .changed, entity.index, .yes("not abstract any more", .metadata))
+            note(.entity, .changed, entity.index, .yes("no longer abstract", .metadata))
         } else if entity.isAbstract, !source.isAbstract {
             note(
                 .entity, .changed, entity.index,
-                .no("abstract now", "objects of its own would have no entity"))
+                .no("now abstract", "its own objects would have no entity"))
         }
         let (before, after) = (
             source.description.versionHashModifier, entity.description.versionHashModifier
@@ -117,13 +117,13 @@ extension MigrationPlanner {
         if isSame, !isMerged || isBelowMerged { return }
         let before = source.parent.map { old.entities[$0].name } ?? "nothing"
         let after = entity.parent.map { new.entities[$0].name } ?? "nothing"
-        var words = "inherits from \(after) now, from \(before) before"
-        if isSame { words = "inherits from \(after), which has become part of another hierarchy" }
+        var words = "parent changed from \(before) to \(after)"
+        if isSame { words = "inherits from \(after), which moved to another hierarchy" }
         if isMerged {
             let others = hierarchy(of: entity.index).source.map { old.entities[$0].name } ?? ""
             note(
                 .entity, .moved, entity.index,
-                .no(words, "its objects would come into one hierarchy with those of \(others)"))
+                .no(words, "its objects would join the hierarchy of \(others)"))
         } else {
             note(
                 .entity, .moved, entity.index,
@@ -133,7 +133,7 @@ extension MigrationPlanner {
 
     /// A change of the hash modifier in words.
     static func modifier(_ before: String?, _ after: String?) -> String {
-        guard let after else { return "no hash modifier any more" }
-        return "the hash modifier is \(after) now"
+        guard let after else { return "no longer has a hash modifier" }
+        return "hash modifier changed to \(after)"
     }
 }

@@ -1,4 +1,4 @@
-// Relationships: declared ones are compared where they are declared now.
+// Relationships: they are compared where the new model declares them.
 //
 // What a relationship was and what it is now may be kept in different places: as a column, as the column of the inverse, as
 // pairs. Where it has to be put elsewhere (`isBuilt`), the change that is the cause pays for it.
@@ -58,8 +58,8 @@ extension MigrationPlanner {
             note(
                 .relationship, .added, entity, description.name,
                 .no(
-                    "added, although it says that it was \(rival)",
-                    "another relationship says so as well"))
+                    "added, although its renaming identifier is \(rival)",
+                    "another relationship has the same renaming identifier"))
             return
         }
         let whose = all ? "" : " to " + Self.names(lacking.map { new.entities[$0.new] })
@@ -71,10 +71,10 @@ extension MigrationPlanner {
             let hasObjects = lacking.contains { !new.entities[$0.new].isAbstract }
             if hasLinks {
                 verdict = .depends(
-                    words, .ifNoneMissing, "it is required, and objects may have no target",
+                    words, .ifNoneMissing, "it is required, but objects may have no target",
                     isBuilt ? .columnPass : .keyPass)
             } else if hasObjects {
-                verdict = .no(words, "it is required, and objects have no target for it")
+                verdict = .no(words, "it is required, but objects have no target")
             }
         }
         note(.relationship, .added, entity, description.name, verdict)
@@ -119,7 +119,7 @@ extension MigrationPlanner {
             note(
                 .changed,
                 .yes(
-                    "the delete rule is \(now.deleteRule.rawValue) now, \(was.deleteRule.rawValue) before",
+                    "delete rule changed from \(was.deleteRule.rawValue) to \(now.deleteRule.rawValue)",
                     .metadata))
         }
         guard !was.isTransient, !now.isTransient else {
@@ -135,18 +135,18 @@ extension MigrationPlanner {
         if was.isOptional != now.isOptional {
             if now.isOptional || now.isToMany {
                 // How many members there have to be is asked when an object is saved.
-                note(.changed, .yes(now.isOptional ? "optional now" : "required now", .metadata))
+                note(.changed, .yes(now.isOptional ? "now optional" : "now required", .metadata))
             } else {
                 note(
                     .changed,
                     .depends(
-                        "required now", .ifNoneMissing, "objects may have no target", .keyPass))
+                        "now required", .ifNoneMissing, "objects may have no target", .keyPass))
             }
         } else if was.isToMany, !now.isToMany, !now.isOptional {
             note(
                 .changed,
                 .depends(
-                    "required, and to-one now", .ifNoneMissing, "objects may have no members",
+                    "now required and to-one", .ifNoneMissing, "objects may have no members",
                     .keyPass))
         }
         guard now.isToMany else {
@@ -162,15 +162,15 @@ extension MigrationPlanner {
             note(
                 .changed,
                 now.isOrdered
-                    ? .yes("ordered now", .metadata)
-                    : .yes("not ordered any more", .metadata, loss: "the order of its members"))
+                    ? .yes("now ordered", .metadata)
+                    : .yes("no longer ordered", .metadata, loss: "the order of its members"))
         }
         guard was.isToMany else { return }
         if was.minimumCount != now.minimumCount || was.maximumCount != now.maximumCount {
             note(
                 .changed,
                 .yes(
-                    "\(Self.count(now)) members are valid now; stored ones are not counted",
+                    "now allows \(Self.count(now)) members; stored ones are not checked",
                     .metadata))
         }
     }
@@ -191,31 +191,32 @@ extension MigrationPlanner {
             if Self.words(was) != Self.words(now) {
                 note(
                     .relationship, .changed, entity, now.name,
-                    .yes("\(Self.words(now)) now, and not stored", .metadata))
+                    .yes("changed to \(Self.words(now)), which is not stored", .metadata))
             }
         } else if now.isTransient {
             note(
                 .relationship, .changed, entity, now.name,
-                .yes("transient now", .metadata, loss: "its members"))
+                .yes("now transient", .metadata, loss: "its members"))
         } else if !now.isToMany, !now.isOptional {
             note(
                 .relationship, .changed, entity, now.name,
-                .no("stored now, transient before", "it is required, and objects have no target"))
+                .no("no longer transient", "it is required, but objects have no target"))
         } else {
             note(
                 .relationship, .changed, entity, now.name,
-                .yes("stored now, transient before", .metadata))
+                .yes("no longer transient", .metadata))
         }
     }
 
     /// What is said of references whose inverse leads to one object as well, and did not before.
     private static func match(isOptional: Bool) -> ModelChange.Verdict {
-        let words = "the inverse is to-one now"
-        let loss = "the targets of all but one of those that lead to the same object"
+        let words = "inverse is now to-one"
+        let loss = "the targets of all but one of the objects with the same target"
         return isOptional
             ? .yes(words, .columnPass, loss: loss)
             : .depends(
-                words, .ifNoneMissing, "it is required, and several may lead to the same object",
+                words, .ifNoneMissing,
+                "it is required, but several objects may have the same target",
                 .columnPass, loss: loss)
     }
 
@@ -223,10 +224,10 @@ extension MigrationPlanner {
         _ was: RelationshipDescription, _ now: RelationshipDescription, isBuilt: Bool
     ) -> ModelChange.Verdict {
         let cost: MigrationCost = isBuilt ? .columnPass : .metadata
-        if now.isToMany { return .yes("to-many now, to-one before", cost) }
+        if now.isToMany { return .yes("changed from to-one to to-many", cost) }
         let which = was.isOrdered ? "the first" : "the oldest"
         return .yes(
-            "to-one now, to-many before", cost, loss: "all members of an object but \(which)")
+            "changed from to-many to to-one", cost, loss: "all members except \(which)")
     }
 
     /// What is said of where a relationship leads; nil if it is the same as before.
@@ -237,17 +238,18 @@ extension MigrationPlanner {
         let was = old.entities[before.destination].name
         guard let today = destinations[before.destination] else {
             return .no(
-                "leads to \(entity.name) now, to \(was) before",
+                "destination changed from \(was) to \(entity.name)",
                 "\(was) is not in the new model, and is not the renaming identifier of \(entity.name)"
             )
         }
         if today == after.destination { return nil }
         if entity.family.contains(today) {
             return .yes(
-                "leads to \(entity.name) now, to \(was) before", .metadata, beyondCoreData: true)
+                "destination changed from \(was) to \(entity.name)", .metadata, beyondCoreData: true
+            )
         }
         return .no(
-            "leads to \(entity.name) now, to \(was) before",
+            "destination changed from \(was) to \(entity.name)",
             "objects of \(new.entities[today].name) are not all \(entity.name)")
     }
 
@@ -260,7 +262,7 @@ extension MigrationPlanner {
         }
         let cost: MigrationCost = isBuilt(after, of: entity) ? .columnPass : .metadata
         guard let inverse = after.inverse else {
-            return was.map { .yes("no inverse any more, \($0.name) before", cost) }
+            return was.map { .yes("no longer has an inverse, was \($0.name)", cost) }
         }
         let name = new.entities[after.destination].relationships[inverse].description.name
         var origins: [Declared] = []
@@ -269,10 +271,10 @@ extension MigrationPlanner {
             let relationship = old.entities[source].relationships[match]
             if !relationship.description.isTransient { origins.append(declared(relationship, old)) }
         }
-        let words = "the inverse is \(name) now, \(was?.name ?? "none") before"
+        let words = "inverse changed from \(was?.name ?? "none") to \(name)"
         if origins.isEmpty { return .yes(words, cost) }
         if let was, origins.allSatisfy({ $0 == was }) { return nil }
-        return .no(words, "\(name) was not its inverse, so they may not agree")
+        return .no(words, "\(name) was not its inverse, so they may be inconsistent")
     }
 
     // MARK: What is gone

@@ -1,4 +1,4 @@
-// Compares two schemas and says where everything in the new one comes from.
+// Compares two schemas and determines where everything in the new one comes from.
 //
 // What is declared is compared once, where it is declared; but what it comes from may differ from one entity that inherits it to
 // the next: an attribute that moves up comes from each of those that had it. So properties are matched for each entity of the
@@ -10,7 +10,7 @@
 struct MigrationPlanner {
     let old: Schema
     let new: Schema
-    /// By new entity: the old one.
+    /// The old entity for each new entity.
     let sources: [Int?]
     /// By old entity: the new one.
     let destinations: [Int?]

@@ -1,19 +1,20 @@
-// One thing that differs between two versions of a model, and what a store has to do about it.
+// One difference between two versions of a model, and what a store has to do about it.
 //
 // Threads: values.
 
-/// Whether a store can follow a change of its model by itself. Later cases are worse, and of several changes the worst counts.
+/// Whether a store can infer the migration for a change of its model. Later cases are worse; of several changes the worst
+/// counts.
 public enum Inferability: String, Sendable, Hashable, CaseIterable, Codable, Comparable {
     /// It can.
     case yes
-    /// It can if all objects have a target of a relationship that is not optional any more.
+    /// It can if all objects have a target for a relationship that is no longer optional.
     case ifNoneMissing = "if none is missing"
-    /// It can if the objects agree with a uniqueness constraint that is new or has changed.
+    /// It can if no objects violate a uniqueness constraint that is new or has changed.
     case ifNoDuplicates = "if no duplicates"
-    /// It cannot: a mapping has to say how.
+    /// It cannot: the migration requires a mapping model.
     case no
 
-    /// Whether the left one is the better.
+    /// Whether the left case is better.
     public static func < (left: Inferability, right: Inferability) -> Bool {
         left.rank < right.rank
     }
@@ -28,13 +29,13 @@ public enum Inferability: String, Sendable, Hashable, CaseIterable, Codable, Com
     }
 }
 
-/// What a store has to do for a change of its model. Later cases cost more, and of several changes all have to be paid.
+/// What a store has to do for a change of its model. Later cases cost more; the costs of several changes add up.
 public enum MigrationCost: Int, Sendable, Hashable, CaseIterable, Comparable,
     CustomStringConvertible
 {
-    /// Nothing: it is no part of what is stored.
+    /// Nothing: the store does not store it.
     case nothing
-    /// It notes the change; rows stay as they are, and are read as the new model has them.
+    /// It records the change. Rows are not rewritten, and are read as the new model defines them.
     case metadata
     /// One pass over the values of a key, to build an index or to check them.
     case keyPass
@@ -42,10 +43,10 @@ public enum MigrationCost: Int, Sendable, Hashable, CaseIterable, Comparable,
     case columnPass
     /// All objects of an entity are rewritten.
     case rowPass
-    /// A mapping, which says what becomes of each object.
+    /// A migration with a mapping, which decides about each object.
     case mapping
 
-    /// Whether the left one is the cheaper.
+    /// Whether the left case is cheaper.
     public static func < (left: MigrationCost, right: MigrationCost) -> Bool {
         left.rawValue < right.rawValue
     }
@@ -67,7 +68,7 @@ public enum MigrationCost: Int, Sendable, Hashable, CaseIterable, Comparable,
 public struct ModelChange: Sendable, Hashable {
     /// What has changed.
     public enum Subject: String, Sendable, Hashable, CaseIterable, Codable {
-        /// An entity itself, not its properties.
+        /// An entity itself, apart from its properties.
         case entity
         /// An attribute, or an element of a composite one.
         case attribute
@@ -81,15 +82,15 @@ public struct ModelChange: Sendable, Hashable {
 
     /// How it has changed.
     public enum Action: String, Sendable, Hashable, CaseIterable, Codable {
-        /// It is not in the old model.
+        /// It is only in the new model.
         case added
-        /// It is not in the new model.
+        /// It is only in the old model.
         case removed
         /// It has another name.
         case renamed
         /// It is declared by another entity of the hierarchy.
         case moved
-        /// It is otherwise than it was.
+        /// Something else about it has changed.
         case changed
     }
 
@@ -97,22 +98,23 @@ public struct ModelChange: Sendable, Hashable {
     public let subject: Subject
     /// How it has changed.
     public let action: Action
-    /// The entity: by its name in the new model, or in the old one if it is gone.
+    /// The entity's name in the new model, or in the old one if it was removed.
     public let entity: String
-    /// The property, or those of a constraint or index with commas between them; nil if it is about the entity itself. What is
-    /// gone has its old name.
+    /// The property, or those of a constraint or index, separated by commas; nil if the entity itself has changed. A
+    /// removed property has its old name.
     public let property: String?
     /// The change in words.
     public let words: String
-    /// Whether a store can follow it by itself.
+    /// Whether a store can infer the migration.
     public let inferability: Inferability
-    /// Why not, or on what it depends; nil if it always can.
+    /// Why it cannot, or under which condition it can; nil if it always can.
     public let reason: String?
     /// What a store has to do.
     public let cost: MigrationCost
-    /// What the store will not have any more; nil if it keeps all.
+    /// What the store loses; nil if it keeps everything.
     public let loss: String?
-    /// Whether Cairn needs no mapping where Core Data may ask for one: it is no change that Core Data says it infers.
+    /// Whether Cairn infers the migration where Core Data may require a mapping: Core Data does not document it as
+    /// inferable.
     public let isBeyondCoreData: Bool
 
     init(
@@ -131,7 +133,7 @@ public struct ModelChange: Sendable, Hashable {
         isBeyondCoreData = verdict.isBeyondCoreData
     }
 
-    /// Where it is, as `Product.price`, `Product(code)` or `Product, index byCode`.
+    /// The location, such as `Product.price`, `Product(code)` or `Product, index byCode`.
     public var place: String {
         guard let property else { return entity }
         switch subject {
@@ -175,7 +177,7 @@ public struct ModelChange: Sendable, Hashable {
 }
 
 extension ModelChange: CustomStringConvertible {
-    /// The change on one line: where, what, and why not, if that is so.
+    /// The change on one line: where, what, and why it cannot be inferred, if so.
     public var description: String {
         let noun = subject == .entity ? "" : "\(subject.rawValue) "
         let more = reason.map { " (\(inferability.rawValue): \($0))" } ?? ""

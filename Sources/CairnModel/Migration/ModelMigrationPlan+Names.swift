@@ -1,17 +1,17 @@
-// What something that is called in the words of the new model is called in the old one.
+// The names in the old model of things that have a name in the new model.
 //
 // Names are those of the new model, or of the old one for what the new one lacks.
 //
 // Threads: pure.
 
 extension ModelMigrationPlan {
-    /// What a property was called before.
+    /// The former name of a property.
     package enum FormerName: Equatable {
-        /// So.
+        /// Its former name.
         case known(String)
-        /// It was not there, or is recomputed: objects have nothing of it yet.
+        /// It did not exist, or is recomputed: objects have no values for it yet.
         case new
-        /// Neither model has it.
+        /// Neither model has the property.
         case unknown
     }
 

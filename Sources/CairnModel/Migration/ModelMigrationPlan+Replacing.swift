@@ -1,9 +1,9 @@
-// The plan of a migration in which no object stays what it is: a mapping makes all of them anew.
+// The plan of a migration in which no object is kept: a mapping creates all of them again.
 //
 // Hierarchies go on all the same, so that objects can keep their numbers, and no number is ever given to another one.
 
 extension ModelMigrationPlan {
-    /// The plan of a migration by a mapping: all objects go, and others are made. What differs is what differs anyway.
+    /// The plan of a migration with a mapping model: all objects are replaced. The changes are the same as in any plan.
     package init(replacingObjectsOf old: Schema, with new: Schema) {
         let plan = ModelMigrationPlan(from: old, to: new)
         oldSchema = old

@@ -1,4 +1,4 @@
-// What has to be done so that a store of one model becomes a store of another, as far as the models tell.
+// What has to be done to migrate a store from one model to another, as far as the models determine it.
 //
 //   1. Entities and properties are matched by names and renaming identifiers (`RenamingMatch`).
 //   2. What differs becomes a list of changes, each with whether a store can follow it by itself, why not, and the cost.
@@ -11,7 +11,7 @@
 // change to itself.
 // Threads: immutable, so any.
 
-/// How one version of a model becomes another: every change, and whether a store can follow it by itself.
+/// How one version of a model becomes another: every change, and whether a store can infer the migration.
 ///
 /// ```swift
 /// let plan = try ModelMigrationPlan(from: old, to: new)
@@ -22,11 +22,11 @@
 /// if plan.inferability == .no { print(plan.conclusion) }
 /// ```
 ///
-/// Entities and properties are the same in both models if they have the same name, or if the renaming identifier of the newer
-/// one is the name, or the renaming identifier, of the older one.
+/// Entities and properties of the two models match if they have the same name, or if the renaming identifier of the newer
+/// one is the name or the renaming identifier of the older one.
 ///
-/// Classes, transformers of values, fetched properties, fetch request templates, configurations and texts for people are
-/// nothing that a store has to follow, and no changes here.
+/// Classes, value transformers, fetched properties, fetch request templates, configurations and free text do not affect
+/// stores, and are not changes here.
 public struct ModelMigrationPlan: Sendable {
     /// The old model's schema.
     package let oldSchema: Schema
@@ -36,12 +36,12 @@ public struct ModelMigrationPlan: Sendable {
     public let changes: [ModelChange]
     /// Where the objects of each entity of the new model come from, in the order of the new model.
     public let entities: [EntityMigration]
-    /// The names of the old entities whose objects go.
+    /// The names of the old entities whose objects are deleted.
     public let droppedEntities: [String]
-    /// Whether the version hashes of all entities are the same: a store needs no migration for what differs.
+    /// Whether the version hashes of all entities are the same, so that a store needs no migration.
     ///
-    /// Renaming identifiers are no part of the hashes. So two properties that change names and are alike otherwise have the
-    /// hashes that they had: with a hash modifier the model says that it is another version.
+    /// The hashes do not cover renaming identifiers. So two properties that swap names and are otherwise alike keep their
+    /// hashes: the model needs a hash modifier to make it another version.
     public let hasSameVersion: Bool
     /// By pairs of the new schema.
     package let pairs: [PairsMigration]
@@ -54,7 +54,7 @@ public struct ModelMigrationPlan: Sendable {
 
     /// Compares two models.
     ///
-    /// - Throws: `ModelError` if one of them is wrong in itself.
+    /// - Throws: `ModelError` if one of them is invalid.
     /// - Complexity: O(size of both models), apart from the matching of names, which is quadratic in the entities and in the
     ///   properties of each.
     public init(from old: ManagedObjectModel, to new: ManagedObjectModel) throws(ModelError) {
@@ -86,10 +86,10 @@ public struct ModelMigrationPlan: Sendable {
     /// The new model.
     public var destination: ManagedObjectModel { newSchema.model }
 
-    /// Whether a store can follow all changes by itself.
+    /// Whether a store can infer the migration for all changes.
     public var inferability: Inferability { changes.map(\.inferability).max() ?? .yes }
 
-    /// The most that a change costs.
+    /// The highest cost of a change.
     public var cost: MigrationCost { changes.map(\.cost).max() ?? .nothing }
 
     /// Where the objects of an entity of the new model come from; nil if there is no such entity.
@@ -97,7 +97,7 @@ public struct ModelMigrationPlan: Sendable {
         newSchema.entity(named: name).map { entities[$0.index] }
     }
 
-    /// What it comes to, as one line.
+    /// A summary, on one line.
     ///
     /// ```text
     /// needs a mapping for Product.price and Product.url
@@ -115,8 +115,8 @@ public struct ModelMigrationPlan: Sendable {
         case .ifNoDuplicates: return "can be inferred if there are no duplicates of \(list)"
         case .ifNoneMissing: return "can be inferred if every object has \(list)"
         case .yes:
-            if changes.isEmpty { return "nothing differs that a store would have to follow" }
-            if cost == .nothing { return "nothing differs in what is stored" }
+            if changes.isEmpty { return "no difference requires a migration" }
+            if cost == .nothing { return "no difference affects stored data" }
             if hasSameVersion { return "can be inferred, and the version stays the same" }
             return "can be inferred: \(cost)"
         }

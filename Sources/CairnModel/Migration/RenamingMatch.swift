@@ -1,4 +1,4 @@
-// Which of the old entities, or properties, a new one comes from.
+// Matches new entities, or properties, with the old ones from which they come.
 //
 // Each has a name and perhaps a renaming identifier: the name under which another version knows it. Who has none is known by
 // its name. They are matched in steps, and what is matched is out of the game:

@@ -1,15 +1,15 @@
-// How the values of an attribute become those of another type without a mapping.
+// How values of an attribute are converted to another type without a mapping.
 
-/// How values of one attribute type become values of another without anything being lost.
+/// A lossless conversion of values of one attribute type to another.
 public enum ValueConversion: String, Sendable, Hashable, CaseIterable, Codable {
-    /// A whole number into one with more bits.
+    /// An integer to one with more bits.
     case widenedInteger
-    /// A truth value into a whole number: 0 or 1.
+    /// A Boolean to an integer: 0 or 1.
     case booleanToInteger
-    /// A number of single precision into the same of double precision.
+    /// A single-precision number to the same double-precision number.
     case floatToDouble
 
-    /// The conversion; nil if there is none, or none is needed.
+    /// The conversion; nil if there is none or none is needed.
     public init?(from old: AttributeType, to new: AttributeType) {
         switch (old, new) {
         case (.integer16, .integer32), (.integer16, .integer64), (.integer32, .integer64):
@@ -21,7 +21,7 @@ public enum ValueConversion: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// The value that it becomes; nil stays nil.
+    /// The converted value. Nil stays nil.
     public func convert(_ value: Value) -> Value {
         switch (self, value) {
         case (.floatToDouble, .float(let number)): return .double(Double(number))

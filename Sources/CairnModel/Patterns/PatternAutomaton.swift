@@ -1,4 +1,4 @@
-// Runs a program over a text, without ever going back.
+// Runs a program over a text, without backtracking.
 //
 //   1. Where it is, is the set of the steps at which it may be: so every character is looked at once, and costs no more than
 //      the program has steps.
@@ -9,7 +9,7 @@
 //
 // Threads: one run at a time.
 
-/// A program, and the states of it that are known.
+/// A program, and those of its states that have been computed.
 struct PatternAutomaton {
     private let program: PatternProgram
     private let words: Int

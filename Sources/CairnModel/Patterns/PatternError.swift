@@ -1,6 +1,6 @@
-// What is wrong with a regular expression.
+// An error in a regular expression.
 
-/// An error in a regular expression, and where it is.
+/// An error in a regular expression, and its location.
 struct PatternError: Error, CustomStringConvertible {
     /// What is wrong, and what to write instead where something can be.
     let message: String

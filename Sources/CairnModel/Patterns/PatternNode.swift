@@ -1,4 +1,4 @@
-// The tree of a regular expression: what a text must be.
+// The syntax tree of a regular expression.
 //
 // Nothing is captured and nothing is searched for: a text matches as a whole or not. So it makes no difference how greedy a
 // repetition is, and the tree does not say it.
@@ -7,20 +7,20 @@
 
 /// A part of a regular expression.
 indirect enum PatternNode: Sendable {
-    /// Nothing at all.
+    /// The empty expression.
     case empty
-    /// One character of a set, by its number in the pattern.
+    /// One character of a set, which is referred to by its index in the pattern.
     case set(Int)
     /// One after the other.
     case sequence([PatternNode])
-    /// One of them.
+    /// One of several alternatives.
     case choice([PatternNode])
-    /// Several times; without end if there is no most.
+    /// A repetition; unlimited if there is no maximum.
     case repeated(PatternNode, least: Int, most: Int?)
-    /// A condition on the place, which takes no character.
+    /// A condition on the position, which consumes no character.
     case anchor(PatternAnchor, holds: Bool)
-    /// What must follow here, or stand before, or must not. It is looked for once, however often the part around it is repeated:
-    /// its number says which one it is.
+    /// A lookahead or lookbehind, positive or negative. It is evaluated once, however often the expression around it is
+    /// repeated: its number identifies it.
     case look(PatternNode, ahead: Bool, holds: Bool, number: Int)
 
     /// Several parts, one after the other.
@@ -37,15 +37,15 @@ indirect enum PatternNode: Sendable {
 enum PatternAnchor: UInt8, CaseIterable, Sendable {
     /// Before the first character.
     case start
-    /// Behind the last character.
+    /// After the last character.
     case end
-    /// There, or before the line end that is the last character.
+    /// At the end, or before a final line end.
     case lastLineEnd
-    /// At the start, or behind a line end.
+    /// At the start, or after a line end.
     case lineStart
     /// At the end, or before a line end.
     case lineEnd
-    /// Between a character of a word and what is none.
+    /// Between a word character and a character that is none.
     case wordBoundary
 
     /// The bit in the mask of a place.

@@ -1,7 +1,7 @@
-// Reads what stands behind a backslash in a regular expression.
+// Parses escape sequences in a regular expression.
 
 extension PatternParser {
-    /// What a backslash and the sign behind it mean outside of brackets; nil for what is nothing.
+    /// The meaning of an escape sequence outside brackets; nil if it matches nothing.
     mutating func escape(_ start: Int) throws(PatternError) -> Atom? {
         guard let scalar = peek() else { throw error("expected a character after '\\'") }
         switch scalar {
@@ -21,7 +21,7 @@ extension PatternParser {
             return nil
         case "1"..."9", "k", "g":
             throw unbounded(
-                "the reference \\\(scalar) to a group", "write what it stands for", at: start)
+                "the back-reference \\\(scalar)", "repeat the group's pattern instead", at: start)
         default: break
         }
         if let set = try setEscape(start) { return .node(node(of: set)) }
@@ -86,7 +86,7 @@ extension PatternParser {
         do {
             return .property(try PatternProperty(text, ignoresCase: flags.ignoresCase))
         } catch {
-            throw self.error("\(text) is not known: \(error)", at: start)
+            throw self.error("\(text) is unknown: \(error)", at: start)
         }
     }
 
@@ -122,7 +122,7 @@ extension PatternParser {
             return try number(start, digits: scalar == "x" ? 1...2 : 4...4, radix: 16)
         case "U": return try number(start, digits: 8...8, radix: 16)
         case _ where scalar.isASCII && scalar.properties.isAlphabetic:
-            throw error("the escape \\\(scalar) is not known", at: start)
+            throw error("unknown escape \\\(scalar)", at: start)
         default: return scalar
         }
     }

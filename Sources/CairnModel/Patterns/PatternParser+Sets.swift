@@ -1,7 +1,7 @@
-// Reads what stands in brackets in a regular expression: characters, ranges, other sets, and what is made of two sets.
+// Parses bracket expressions in a regular expression: characters, ranges, other sets, and set operations.
 
 extension PatternParser {
-    /// The set from behind its bracket on.
+    /// The set, parsed from after its opening bracket.
     mutating func set(_ start: Int, depth: Int = 0) throws(PatternError) -> PatternSet {
         if depth > Self.deepest {
             throw error("brackets are nested more than \(Self.deepest) deep", at: start)

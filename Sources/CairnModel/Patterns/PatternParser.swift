@@ -1,4 +1,4 @@
-// Reads a regular expression, in the form that ICU and Swift have in common.
+// Parses a regular expression, in the syntax that ICU and Swift have in common.
 //
 //   1. A pattern is read by scalars. Literals that stand beside each other are put together before they are taken apart into
 //      characters, so that a letter and its accent, or `\r\n`, are one.
@@ -10,7 +10,7 @@
 //
 // Threads: one parser lives in one call.
 
-/// Reads the text of a regular expression.
+/// Parses a regular expression.
 struct PatternParser {
     /// How literals and signs are read.
     struct Flags: Equatable {
@@ -55,7 +55,7 @@ struct PatternParser {
         var parser = PatternParser(
             scalars: Array(text.unicodeScalars), flags: Flags(ignoresCase: ignoresCase))
         let node = try parser.choice()
-        if !parser.isAtEnd { throw parser.error("a ')' without its '('") }
+        if !parser.isAtEnd { throw parser.error("unmatched ')'") }
         return (node, parser.sets)
     }
 
@@ -147,7 +147,7 @@ struct PatternParser {
             parts += try repeated(last, least, most, start)
             let again = place
             if try repetition() != nil {
-                throw error("a repetition of a repetition: put the first into (?:…)", at: again)
+                throw error("nested quantifier: put the inner one in (?:…)", at: again)
             }
         }
         flush()
@@ -187,7 +187,7 @@ struct PatternParser {
         }
         if let least, let most, least > most {
             throw error(
-                "the repetition {\(least),\(most)} has its minimum above its maximum", at: start)
+                "the minimum of {\(least),\(most)} exceeds its maximum", at: start)
         }
         return (least ?? 0, most)
     }
@@ -211,7 +211,7 @@ struct PatternParser {
         // As many as there are, none of them given back: of a set, none of it may follow unless there were all that may be.
         guard case .set = part else {
             throw unbounded(
-                "a possessive repetition", "leave its '+' out, or repeat a single set", at: start)
+                "a possessive quantifier", "remove the '+', or repeat a single set", at: start)
         }
         let none = look(for: part, ahead: true, holds: false)
         guard let most else { return [.repeated(part, least: least, most: nil), none] }
@@ -268,8 +268,8 @@ struct PatternParser {
             }
             if take("P=") || take("P>") || take("&") || take("(") || take("R") {
                 throw unbounded(
-                    "a reference to a group, or a condition on one",
-                    "write what it stands for", at: start)
+                    "a back-reference, or a condition on a group",
+                    "repeat the group's pattern instead", at: start)
             }
             if take("<") || take("P<") {
                 try name(until: ">")
@@ -323,7 +323,7 @@ struct PatternParser {
             case "n": break
             case ":": return true
             case ")": return false
-            default: throw error("the flag '\(next)' is not known", at: place - 1)
+            default: throw error("unknown flag '\(next)'", at: place - 1)
             }
         }
         throw error("expected ')'")

@@ -1,4 +1,4 @@
-// A regular expression as a list of steps: what Thompson made of it.
+// A regular expression as a list of instructions, by Thompson's construction.
 //
 //   1. The list is built from the end: each part knows where the text goes on behind it.
 //   2. A part that is repeated up to a number of times is there as often. What would become too long is refused, and so is
@@ -9,16 +9,16 @@
 //
 // Threads: immutable, so any.
 
-/// The steps of a regular expression, or of what it looks for ahead or behind.
+/// The instructions of a regular expression, or of a lookahead or lookbehind in it.
 struct PatternProgram: Sendable {
     enum Step: Sendable {
-        /// Takes one character of a set.
+        /// Consumes one character of a set.
         case take(set: Int, next: Int)
-        /// Goes on at both.
+        /// Continues at both.
         case both(Int, Int)
-        /// Goes on if a condition on the place is so.
+        /// Continues if a condition on the position holds.
         case condition(bit: UInt8, holds: Bool, next: Int)
-        /// The text may end here.
+        /// The text can end here.
         case accept
     }
 
@@ -116,7 +116,8 @@ struct PatternPrograms: Sendable {
         let program = try program(of: part, isBackward: ahead, isFloating: true)
         guard programs.count < Self.mostLooks else {
             throw PatternError(
-                message: "it looks ahead or behind more than \(Self.mostLooks) times", offset: nil)
+                message: "it has more than \(Self.mostLooks) look-aheads and look-behinds",
+                offset: nil)
         }
         programs.append(program)
         let bit = PatternAnchor.count + UInt8(programs.count - 1)
@@ -174,7 +175,7 @@ extension PatternError {
     fileprivate static var tooLong: PatternError {
         PatternError(
             message:
-                "it has more than \(PatternPrograms.mostSteps) positions, or more than \(PatternPrograms.mostRepeated) in one repetition: repeat less often",
+                "it has more than \(PatternPrograms.mostSteps) positions, or more than \(PatternPrograms.mostRepeated) in one repetition: use smaller repeat counts",
             offset: nil)
     }
 }

@@ -1,4 +1,4 @@
-// Asks texts whether they match: all that is noted on the way is kept for the next text.
+// Matches texts; everything that is computed on the way is kept for the next text.
 //
 //   1. Characters that are in the same sets are of one class. The classes of ASCII are known from the start, those of other
 //      characters of one scalar when they are met.
@@ -7,7 +7,7 @@
 //
 // Threads: one run at a time.
 
-/// A regular expression that is being used.
+/// One run of a regular expression.
 struct PatternRun {
     private let sets: [PatternSet]
     private let setWords: Int

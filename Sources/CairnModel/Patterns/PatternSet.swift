@@ -1,4 +1,4 @@
-// The characters that one place of a regular expression takes.
+// The set of characters that match at one position of a regular expression.
 //
 //   1. A place takes one character as people count them, as `?` of LIKE does: CR LF is one, and a letter with its accents.
 //   2. A character is compared by its scalars, as texts are. Without regard to case it is folded as [c] folds texts.
@@ -15,31 +15,31 @@ indirect enum PatternSet: Sendable, Hashable {
     case any
     /// One character.
     case character(String)
-    /// One character in any case, folded.
+    /// One character, ignoring case; folded.
     case caseless(String)
-    /// The characters of one scalar from one to another.
+    /// Characters of one scalar in a range.
     case range(UInt32, UInt32, ignoresCase: Bool)
-    /// `\w`: letters, digits, marks and what joins words.
+    /// `\w`: letters, digits, marks and connecting punctuation.
     case word
     /// `\d`: decimal digits.
     case digit
     /// `\s`: white space and line ends.
     case space
-    /// `\h`: white space in a line.
+    /// `\h`: horizontal white space.
     case horizontalSpace
     /// `\R` and `\v`: line ends.
     case newline
-    /// What Unicode says of a character.
+    /// A Unicode property.
     case property(PatternProperty)
-    /// What is in one of them.
+    /// The union of sets.
     case union([PatternSet])
-    /// What is in both.
+    /// The intersection of two sets.
     case intersection(PatternSet, PatternSet)
-    /// What is in the first and not in the second.
+    /// The first set without the second.
     case difference(PatternSet, PatternSet)
-    /// What is in one of both and not in the other.
+    /// The symmetric difference of two sets.
     case symmetricDifference(PatternSet, PatternSet)
-    /// What is not in it.
+    /// The complement of a set.
     case inverse(PatternSet)
 
     /// One character of a pattern.

@@ -1,4 +1,4 @@
-// A regular expression that a whole string must match, in a time that is bounded by the lengths of both.
+// A regular expression that a whole string must match, in a time bounded by the lengths of both.
 //
 // Threads: any. Whoever asks takes notes out of a list and puts them back afterwards, so that the threads of a scan neither wait
 // for each other nor begin without notes for each text.
@@ -7,9 +7,9 @@ import Synchronization
 
 /// A regular expression, compiled once.
 ///
-/// The syntax is what ICU and Swift's `Regex` have in common. No text takes more than its length times that of the pattern:
-/// nothing is tried and taken back. So what cannot be answered in that way is refused: references to groups (`\1`), atomic
-/// groups and possessive repetitions of more than a set.
+/// The syntax is what ICU and Swift's `Regex` have in common. Matching takes at most time proportional to the length of the
+/// text times that of the pattern: there is no backtracking. Whatever would require it is rejected: back references (`\1`),
+/// and atomic groups and possessive repetitions of more than a set.
 final class StringPattern: Sendable {
     /// The text that it was compiled from.
     let source: String

@@ -1,4 +1,4 @@
-// The decimals that binary numbers are.
+// The decimals that are equal to binary numbers.
 //
 //   1. A whole number is exactly the decimal of the same value, up to what 128 bits hold.
 //   2. A fraction, and what is larger, is the number that its shortest text means: 0.1 is one number as a decimal, a double
@@ -9,7 +9,7 @@
 import FoundationEssentials
 
 extension Decimal {
-    /// The decimal that a double is; nil if no decimal is that number.
+    /// The decimal equal to a double; nil if no decimal is equal to it.
     init?(equalTo number: Double) {
         if let whole = Int64(exactly: number) {
             self.init(whole)

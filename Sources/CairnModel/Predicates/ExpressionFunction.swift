@@ -1,7 +1,7 @@
-// The functions of expressions: their names, how many arguments they take, and how arithmetic is written.
+// The functions of expressions: their names, argument counts, and the operators for arithmetic.
 
 extension ExpressionNode {
-    /// A function, by the name that the format language gives it.
+    /// A function, by its name in the format language.
     public enum Function: String, Sendable, Hashable, CaseIterable, Codable {
         /// `a + b`.
         case add = "add:to:"
@@ -9,9 +9,9 @@ extension ExpressionNode {
         case subtract = "from:subtract:"
         /// `a * b`.
         case multiply = "multiply:by:"
-        /// `a / b`: of two integers the whole part. What is divided by zero is nil.
+        /// `a / b`: the integer quotient for two integers. Division by zero gives nil.
         case divide = "divide:by:"
-        /// The rest of a division, with the sign of the first.
+        /// The remainder of a division, with the sign of the dividend.
         case modulus = "modulus:by:"
         /// `a ** b`.
         case raise = "raise:toPower:"
@@ -29,53 +29,53 @@ extension ExpressionNode {
         case onesComplement = "onesComplement:"
         /// The sum of numbers.
         case sum = "sum:"
-        /// How many members there are.
+        /// The number of members.
         case count = "count:"
-        /// The least.
+        /// The minimum.
         case minimum = "min:"
-        /// The greatest.
+        /// The maximum.
         case maximum = "max:"
         /// The average of numbers.
         case average = "average:"
-        /// The number in the middle.
+        /// The median of numbers.
         case median = "median:"
-        /// The numbers that occur most often.
+        /// The most frequent numbers.
         case mode = "mode:"
-        /// The standard deviation of all the numbers there are.
+        /// The population standard deviation of numbers.
         case standardDeviation = "stddev:"
         /// The square root.
         case squareRoot = "sqrt:"
-        /// The logarithm to the base of ten.
+        /// The logarithm to base 10.
         case logarithm = "log:"
         /// The natural logarithm.
         case naturalLogarithm = "ln:"
-        /// The power of e.
+        /// e raised to a power.
         case exponential = "exp:"
-        /// The greatest whole number that is not greater.
+        /// The number rounded down to an integer.
         case floor = "floor:"
-        /// The least whole number that is not less.
+        /// The number rounded up to an integer.
         case ceiling = "ceiling:"
-        /// The number without its sign.
+        /// The absolute value.
         case absolute = "abs:"
-        /// The number without its fraction.
+        /// The number truncated to an integer.
         case truncate = "trunc:"
-        /// A text in capital letters.
+        /// A string in upper case.
         case uppercase = "uppercase:"
-        /// A text in small letters.
+        /// A string in lower case.
         case lowercase = "lowercase:"
-        /// A text without regard to case and accents.
+        /// A string without case and diacritics.
         case canonical = "canonical:"
-        /// The number of characters of a text.
+        /// The number of characters of a string.
         case length = "length:"
-        /// A number from 0 up to 1.
+        /// A random number from 0 up to, but not including, 1.
         case random = "random"
-        /// A whole number from 0 up to one that is given.
+        /// A random integer from 0 up to, but not including, the argument.
         case randomBelow = "random:"
-        /// The moment at which the predicate began to be evaluated.
+        /// The time at which evaluation of the predicate began.
         case now = "now"
-        /// The value itself: a hint that no index is to be used.
+        /// The value itself; a hint not to use an index.
         case noindex = "noindex:"
-        /// The distance of two places.
+        /// The distance between two locations.
         case distance = "distanceToLocation:fromLocation:"
 
         /// How many arguments it takes.

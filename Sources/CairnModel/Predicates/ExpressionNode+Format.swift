@@ -1,4 +1,4 @@
-// Prints an expression as text that reads back as the same tree.
+// Prints an expression as a format string that parses back into the same tree.
 //
 //   1. An operand that binds less tightly than the sign beside it stands in parentheses; so does one on
 //      the right that binds as tightly, since signs are read from the left.
@@ -6,54 +6,65 @@
 //      itself.
 
 extension ExpressionNode: CustomStringConvertible {
-    /// The expression as a format.
-    public var expressionFormat: String {
+    /// The expression as a format string.
+    public var expressionFormat: String { format(.exact) }
+
+    /// The expression as a format string.
+    public var description: String { expressionFormat }
+
+    /// The expression as a format string, written in a style.
+    package func format(_ style: PredicateStyle) -> String {
         switch self {
-        case .constant(let value): value.predicateFormat
-        case .list(let values): Self.braces(values.map(\.predicateFormat))
+        case .constant(let value): value.format(style)
+        case .list(let values): Self.braces(values.map { $0.format(style) })
         case .evaluatedObject: "SELF"
-        case .keyPath(let path): Self.format(path: path)
-        case .variable(let name): Self.format(variable: name)
+        case .keyPath(let path): Self.format(path: path, style)
+        case .variable(let name): Self.format(variable: name, style)
         case .anyKey: "ANYKEY"
-        case .path(let base, let path): "\(base.whole).\(Self.format(segments: path))"
+        case .path(let base, let path):
+            "\(base.whole(style)).\(Self.format(segments: path, style))"
+        // A program may put it behind another path.
+        case .collection(let operation, .evaluatedObject, let path) where style == .coreData:
+            "@\(operation.rawValue)" + (path.map { ".\(Self.format(segments: $0, style))" } ?? "")
         case .collection(let operation, let base, let path):
-            "\(base.whole).@\(operation.rawValue)"
-                + (path.map { ".\(Self.format(segments: $0))" } ?? "")
-        case .index(let base, let index): "\(base.whole)[\(index.format)]"
-        case .function(let function, let arguments): Self.format(function, arguments)
+            "\(base.whole(style)).@\(operation.rawValue)"
+                + (path.map { ".\(Self.format(segments: $0, style))" } ?? "")
+        case .index(let base, let index): "\(base.whole(style))[\(index.format(style))]"
+        case .function(let function, let arguments): Self.format(function, arguments, style)
         case .call(let target, let selector, let arguments):
-            "FUNCTION(\(([target, .constant(.string(selector))] + arguments).commaFormat))"
-        case .cast(let value, let type): "CAST(\(value.expressionFormat), '\(type.rawValue)')"
+            "FUNCTION(\(([target, .constant(.string(selector))] + arguments).commaFormat(style)))"
+        case .cast(let value, let type):
+            "CAST(\(value.format(style)), \(Value.quote(type.rawValue, style)))"
         case .conditional(let test, let one, let other):
-            "TERNARY(\(test.predicateFormat), \([one, other].commaFormat))"
+            "TERNARY(\(test.format(style)), \([one, other].commaFormat(style)))"
         case .subquery(let collection, let variable, let condition):
-            "SUBQUERY(\(collection.expressionFormat), \(Self.format(variable: variable)), "
-                + "\(condition.predicateFormat))"
+            "SUBQUERY(\(collection.format(style)), \(Self.format(variable: variable, style)), "
+                + "\(condition.format(style)))"
         case .set(let operation, let left, let right):
-            "\(left.operand(of: 1, isRight: false)) \(operation.rawValue) "
-                + right.operand(of: 1, isRight: true)
-        case .aggregate(let members): Self.braces(members.map(\.expressionFormat))
+            "\(left.operand(of: 1, isRight: false, style)) \(operation.rawValue) "
+                + right.operand(of: 1, isRight: true, style)
+        case .aggregate(let members): Self.braces(members.map { $0.format(style) })
         // Its end would be hard to see.
         case .assignment(let name, let value):
-            "(\(Self.format(variable: name)) := \(value.expressionFormat))"
+            "(\(Self.format(variable: name, style)) := \(value.format(style)))"
         case .fetch(let request, let context, let countsOnly):
-            "FETCH(\([request, context].commaFormat), \(countsOnly ? "TRUE" : "FALSE"))"
+            "FETCH(\([request, context].commaFormat(style)), \(countsOnly ? "TRUE" : "FALSE"))"
         }
     }
-
-    /// The expression as a format.
-    public var description: String { expressionFormat }
 
     private static func braces(_ members: [String]) -> String {
         "{\(members.joined(separator: ", "))}"
     }
 
-    private static func format(_ function: Function, _ arguments: [ExpressionNode]) -> String {
+    private static func format(
+        _ function: Function, _ arguments: [ExpressionNode], _ style: PredicateStyle
+    ) -> String {
         if let sign = function.sign, arguments.count == 2 {
-            return "\(arguments[0].operand(of: sign.precedence, isRight: false)) \(sign.text) "
-                + arguments[1].operand(of: sign.precedence, isRight: true)
+            return
+                "\(arguments[0].operand(of: sign.precedence, isRight: false, style)) \(sign.text) "
+                + arguments[1].operand(of: sign.precedence, isRight: true, style)
         }
-        return "\(function.rawValue)(\(arguments.commaFormat))"
+        return "\(function.rawValue)(\(arguments.commaFormat(style)))"
     }
 
     /// How tightly its outermost sign binds; nil if it has none.
@@ -66,20 +77,22 @@ extension ExpressionNode: CustomStringConvertible {
         }
     }
 
-    private func operand(of outer: Int, isRight: Bool) -> String {
+    private func operand(of outer: Int, isRight: Bool, _ style: PredicateStyle) -> String {
         guard let precedence, precedence < outer || (precedence == outer && isRight) else {
-            return expressionFormat
+            return format(style)
         }
-        return "(\(expressionFormat))"
+        return "(\(format(style)))"
     }
 
     /// As something that can be followed by a point or a bracket.
-    private var whole: String { precedence == nil ? expressionFormat : "(\(expressionFormat))" }
+    private func whole(_ style: PredicateStyle) -> String {
+        precedence == nil ? format(style) : "(\(format(style)))"
+    }
 
     // MARK: Names
 
-    private static func format(variable name: String) -> String {
-        isWord(name) ? "$\(name)" : "$#\(Value.quote(name))"
+    private static func format(variable name: String, _ style: PredicateStyle) -> String {
+        isWord(name) ? "$\(name)" : "$#\(Value.quote(name, style))"
     }
 
     private static func isWord(_ text: some StringProtocol) -> Bool {
@@ -90,29 +103,31 @@ extension ExpressionNode: CustomStringConvertible {
     }
 
     /// A path at the beginning of an operand.
-    private static func format(path: String) -> String {
-        path == "objectID" ? "#objectID" : format(segments: path)
+    private static func format(path: String, _ style: PredicateStyle) -> String {
+        path == "objectID" ? "#objectID" : format(segments: path, style)
     }
 
-    private static func format(segments path: String) -> String {
+    private static func format(segments path: String, _ style: PredicateStyle) -> String {
         let segments = path.split(separator: ".", omittingEmptySubsequences: false)
-        guard segments.allSatisfy(isWord) else { return "#" + Value.quote(path) }
+        guard segments.allSatisfy(isWord) else { return "#" + Value.quote(path, style) }
         return segments.map { PredicateWords.needsEscape(String($0)) ? "#\($0)" : String($0) }
             .joined(separator: ".")
     }
 }
 
 extension [ExpressionNode] {
-    fileprivate var commaFormat: String { map(\.expressionFormat).joined(separator: ", ") }
+    fileprivate func commaFormat(_ style: PredicateStyle) -> String {
+        map { $0.format(style) }.joined(separator: ", ")
+    }
 }
 
 extension ExpressionNode.Index {
-    fileprivate var format: String {
+    fileprivate func format(_ style: PredicateStyle) -> String {
         switch self {
         case .first: "FIRST"
         case .last: "LAST"
         case .size: "SIZE"
-        case .at(let index): index.expressionFormat
+        case .at(let index): index.format(style)
         }
     }
 }

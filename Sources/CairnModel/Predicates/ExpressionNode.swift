@@ -1,4 +1,4 @@
-// The tree of an expression: what is compared.
+// The tree of an expression.
 //
 // The commonest parts, a key path and a constant, lie in the node itself: a look-up by key makes one
 // allocation for its whole tree. A list of constants is one array of values, not nodes.
@@ -10,17 +10,17 @@
 //
 // Threads: a value.
 
-/// An expression: a value, or what gives one for each object.
+/// An expression: a constant, or something that has a value for each object.
 public enum ExpressionNode: Sendable, Hashable, Codable {
-    /// A value that is known.
+    /// A constant value.
     case constant(Value)
-    /// Values that are known, in braces.
+    /// Constant values, in braces.
     case list([Value])
-    /// `SELF`: the object that is asked about.
+    /// `SELF`: the evaluated object.
     case evaluatedObject
-    /// A property of the object, or a dotted path to one across relationships and composite attributes.
+    /// A property of the object, or a dotted key path to one across relationships and composite attributes.
     case keyPath(String)
-    /// `$name`: a value to be substituted, or the object of a SUBQUERY.
+    /// `$name`: a variable to substitute, or the object of a SUBQUERY.
     case variable(String)
     /// `ANYKEY`: the values of all attributes.
     case anyKey
@@ -30,7 +30,7 @@ public enum ExpressionNode: Sendable, Hashable, Codable {
     indirect case collection(CollectionOperator, of: ExpressionNode, path: String?)
     /// `collection[index]`.
     indirect case index(of: ExpressionNode, Index)
-    /// A function with its arguments; arithmetic is one.
+    /// A function with its arguments, including arithmetic.
     case function(Function, [ExpressionNode])
     /// `FUNCTION(target, 'selector:', …)`: a function that an application brings.
     indirect case call(of: ExpressionNode, selector: String, [ExpressionNode])
@@ -49,71 +49,72 @@ public enum ExpressionNode: Sendable, Hashable, Codable {
     /// `FETCH(request, context, countsOnly)`.
     indirect case fetch(request: ExpressionNode, context: ExpressionNode, countsOnly: Bool)
 
-    /// What an index in brackets says.
+    /// The index in brackets.
     public enum Index: Sendable, Hashable, Codable {
         /// The first member.
         case first
         /// The last member.
         case last
-        /// How many members there are.
+        /// The number of members.
         case size
         /// The member at a place from 0.
         indirect case at(ExpressionNode)
     }
 
-    /// What is made of the members of a collection; nil if there is none, because a to-one relationship on the way to it is nil.
+    /// What is computed from the members of a collection; nil if there is no collection, because a to-one relationship on
+    /// the path to it is nil.
     public enum CollectionOperator: String, Sendable, Hashable, CaseIterable, Codable {
-        /// How many members there are.
+        /// The number of members.
         case count
-        /// The sum of the numbers; 0 if there are none. Nil counts for nothing.
+        /// The sum of the numbers; 0 if there are none. Nil is ignored.
         case sum
-        /// The average of the numbers that are there; nil if there are none.
+        /// The average of the numbers, ignoring nil; nil if there are none.
         case average = "avg"
-        /// The least of them; nil if there are none.
+        /// The smallest of them; nil if there are none.
         case minimum = "min"
         /// The greatest of them; nil if there are none.
         case maximum = "max"
-        /// The values at the path, each once.
+        /// The distinct values at the key path.
         case distinctUnionOfObjects
-        /// The values at the path.
+        /// The values at the key path.
         case unionOfObjects
-        /// The values at the path in all the collections that the members are, each once.
+        /// The distinct values at the key path in all the collections that are the members.
         case distinctUnionOfArrays
-        /// The values at the path in all the collections that the members are.
+        /// The values at the key path in all the collections that are the members.
         case unionOfArrays
-        /// The values at the path in all the sets that the members are, each once.
+        /// The distinct values at the key path in all the sets that are the members.
         case distinctUnionOfSets
     }
 
-    /// How two collections become one.
+    /// How two collections are combined.
     public enum SetOperator: String, Sendable, Hashable, CaseIterable, Codable {
-        /// What is in one of them.
+        /// The members of both.
         case union = "UNION"
-        /// What is in both.
+        /// The members that they have in common.
         case intersect = "INTERSECT"
-        /// What is in the first only.
+        /// The members of the first that are not in the second.
         case minus = "MINUS"
     }
 
-    /// A type that CAST makes a value into.
+    /// The target type of a CAST.
     public enum CastType: String, Sendable, Hashable, CaseIterable, Codable {
-        /// A moment: of a number, seconds since 2001; of a text, ISO 8601.
+        /// A date: from a number, in seconds since 2001; from a string, in ISO 8601.
         case date = "NSDate"
-        /// A number of a text.
+        /// A number from a string.
         case number = "NSNumber"
         /// An exact decimal number.
         case decimalNumber = "NSDecimalNumber"
-        /// The text of a value.
+        /// A value as a string.
         case string = "NSString"
         /// The name of a class.
         case `class` = "Class"
-        /// A UUID of a text.
+        /// A UUID from a string.
         case uuid = "NSUUID"
-        /// A URI of a text.
+        /// A URI from a string.
         case url = "NSURL"
-        /// Bytes of a text in base 64.
+        /// Bytes from a base64 string.
         case data = "NSData"
-        /// An object id of its URI.
+        /// An object id from its URI.
         case objectID = "NSManagedObjectID"
 
         /// The type of a name, with or without the two letters before it.
@@ -132,7 +133,7 @@ public enum ExpressionNode: Sendable, Hashable, Codable {
         }
     }
 
-    /// The path from an expression on, in canonical form.
+    /// A key path appended to an expression, in canonical form.
     public static func path(_ path: String, of base: ExpressionNode) -> ExpressionNode {
         switch base {
         case .evaluatedObject: .keyPath(path)

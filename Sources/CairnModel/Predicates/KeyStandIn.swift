@@ -1,10 +1,10 @@
-// What stands where a key should be that could not be told from a key path.
+// A placeholder for a key that could not be derived from a key path.
 //
 // Whoever makes a sort key or a condition of a key path cannot throw; whoever is asked with it can, and says what this says.
 //
 // Threads: a value.
 
-/// A key that is none.
+/// A placeholder that is not a real key.
 package enum KeyStandIn {
     /// Nobody writes a key that begins so.
     private static let mark = "\0key path\0"

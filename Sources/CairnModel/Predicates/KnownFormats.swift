@@ -1,5 +1,5 @@
-// The tokens of formats that were read before: a program asks with the same few texts over and over, and cutting a text into
-// tokens takes longer than anything else about it.
+// A cache of the tokens of formats: programs use the same few formats repeatedly, and splitting a format into tokens takes
+// longer than everything else about it.
 //
 // Strings are equal if they look the same, tokens are of what was written: only texts in ASCII, which are alike in neither
 // way without the other, are known again.
@@ -9,7 +9,7 @@
 import Synchronization
 
 enum KnownFormats {
-    /// So many are known; one more, and it begins anew.
+    /// The maximum number of cached formats. One more empties the cache.
     private static let most = 256
     /// Longer ones were made by a program, and will hardly come again.
     private static let longest = 512

@@ -1,4 +1,4 @@
-// The patterns of LIKE: `*` is any run of characters, `?` is one, and a backslash takes a sign as it is.
+// The patterns of LIKE: `*` matches any characters, `?` matches one, and a backslash escapes a character.
 //
 //   1. Both texts are walked together; a star is noted with where it stands.
 //   2. Where they differ, the last star takes one character more. Stars before it need no second thought, so

@@ -23,7 +23,7 @@ extension Number {
         combine(left, right, { $0.multipliedReportingOverflow(by: $1) }, *, *)
     }
 
-    /// The quotient, of two integers its whole part; nil if it is divided by zero.
+    /// The quotient, truncated for two integers; nil for division by zero.
     static func / (left: Number, right: Number) -> Number? {
         if right.double == 0 { return nil }
         return combine(left, right, { $0.dividedReportingOverflow(by: $1) }, /, /)

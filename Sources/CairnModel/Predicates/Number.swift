@@ -14,7 +14,7 @@
 
 import FoundationEssentials
 
-/// A number of one of three kinds.
+/// A number of one of three types.
 enum Number: Sendable {
     case integer(Int64)
     case decimal(Decimal)

@@ -17,60 +17,61 @@ extension PredicateNode {
             case greater = ">"
             /// Greater or equal.
             case greaterOrEqual = ">="
-            /// One of a list, a member of a collection, or part of a text.
+            /// In a list, a member of a collection, or a substring.
             case `in` = "IN"
-            /// Between two values, both included.
+            /// Between two values, inclusive.
             case between = "BETWEEN"
-            /// The left side has the right one in it: a text a part, a collection a member.
+            /// The left side contains the right one: a string contains a substring, a collection a member.
             case contains = "CONTAINS"
-            /// A text begins so.
+            /// A string has a prefix.
             case beginsWith = "BEGINSWITH"
-            /// A text ends so.
+            /// A string has a suffix.
             case endsWith = "ENDSWITH"
-            /// A text is like a pattern of `*` (any run) and `?` (one character), from end to end.
+            /// A whole string matches a pattern of `*` (any characters) and `?` (one character).
             case like = "LIKE"
-            /// A text matches a regular expression from end to end.
+            /// A whole string matches a regular expression.
             case matches = "MATCHES"
         }
 
-        /// For how many members of a collection the comparison must hold.
+        /// For how many members of a collection the comparison must be true.
         public enum Modifier: String, Sendable, Hashable, Codable {
             /// There is no collection, or it is compared as a whole.
             case direct
-            /// For all of them; true if there are none.
+            /// For all members; true if there are none.
             case all = "ALL"
-            /// For one of them or more. `SOME` says the same, and `NONE` its opposite.
+            /// For at least one member. `SOME` means the same, and `NONE` the opposite.
             case any = "ANY"
         }
 
-        /// How texts are compared: without any of these scalar by scalar, so that two ways to write a letter are two texts, as they
-        /// are for keys; with `c`, `d` or `l` they are one. The raw values are those that archived predicates have.
+        /// How strings are compared. Without options they are compared scalar by scalar, so that canonically equivalent
+        /// strings differ, as they do in keys; with `c`, `d` or `l` they are equal. The raw values are those of archived
+        /// predicates.
         public struct Options: OptionSet, Sendable, Hashable, Codable {
             /// The bits.
             public let rawValue: UInt8
 
-            /// The options of these bits.
+            /// The options with these bits.
             public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-            /// `c`: without regard to case, the same in every locale.
+            /// `c`: case-insensitive, in the same way in every locale.
             public static let caseInsensitive = Options(rawValue: 1)
-            /// `d`: without regard to accents and the like.
+            /// `d`: ignoring diacritics.
             public static let diacriticInsensitive = Options(rawValue: 2)
-            /// `n`: both sides have been normalised already; they are compared by their bytes.
+            /// `n`: both sides are already normalized and are compared by their bytes.
             public static let normalized = Options(rawValue: 4)
-            /// `l`: as people read and order texts, not by bytes: two ways to write a letter are one.
+            /// `l`: as people read and sort strings, not by bytes: canonically equivalent strings are equal.
             public static let localeSensitive = Options(rawValue: 8)
         }
 
-        /// What is compared.
+        /// The left side.
         public var left: ExpressionNode
-        /// With what.
+        /// The right side.
         public var right: ExpressionNode
-        /// How.
+        /// The operator.
         public var `operator`: Operator
-        /// For how many members of a collection on the left side.
+        /// For how many members of a collection on the left side the comparison must be true.
         public var modifier: Modifier
-        /// How texts are compared.
+        /// How strings are compared.
         public var options: Options
 
         /// Compares two expressions.
@@ -90,9 +91,9 @@ extension PredicateNode {
 // MARK: The simple form
 
 extension PredicateNode.Comparison {
-    /// What a simple comparison is about: a property by its key path, or the object itself.
+    /// The left side of a simple comparison: a property by its key path, or the object itself.
     public enum Subject: Sendable, Hashable {
-        /// The property of that name or path.
+        /// The property with that name or key path.
         case key(String)
         /// The object's id.
         case objectID
@@ -100,20 +101,20 @@ extension PredicateNode.Comparison {
 
     /// A comparison of one property, or of the object itself, with constants.
     public struct Simple: Sendable, Hashable {
-        /// What the subject is compared with.
+        /// The right side of a simple comparison.
         public enum Operand: Sendable, Hashable {
             /// One value.
             case value(Value)
             /// The members of a list.
             case list([Value])
         }
-        /// What is compared.
+        /// The property or object that is compared.
         public let subject: Subject
-        /// How; turned round if the constant stands on the left side.
+        /// The operator; reversed if the constant is on the left side.
         public let `operator`: Operator
-        /// With what.
+        /// The value or list that it is compared with.
         public let operand: Operand
-        /// How texts are compared.
+        /// How strings are compared.
         public let options: Options
 
         /// The value, or the members of the list.
@@ -125,7 +126,7 @@ extension PredicateNode.Comparison {
         }
     }
 
-    /// Compares a property with values: with one, or with a list for IN and BETWEEN.
+    /// Compares a property with one value, or with a list for IN and BETWEEN.
     public init(_ subject: Subject, _ operator: Operator, _ values: [Value]) {
         let left: ExpressionNode =
             switch subject {
@@ -136,11 +137,11 @@ extension PredicateNode.Comparison {
         self.init(left, `operator`, isList ? .list(values) : .constant(values[0]))
     }
 
-    /// The comparison as one of a property, or of the object itself, with constants; nil if it says more.
+    /// The comparison as one of a property, or of the object itself, with constants; nil if it is not so simple.
     ///
-    /// A constant on the left side changes places with the property where the operator can be turned round.
+    /// A constant on the left side is swapped with the property if the operator can be reversed.
     ///
-    /// - Complexity: O(1); nothing is allocated.
+    /// - Complexity: O(1), without allocations.
     public var simple: Simple? {
         guard modifier == .direct else { return nil }
         if let subject = left.subject, let operand = right.operand {

@@ -1,21 +1,21 @@
-// What is wrong with a predicate, and where in its text.
+// An error in a predicate, and its location in the format.
 
-/// An error in a predicate: in its text, or in how it fits an entity.
+/// An error in a predicate: its format is invalid, or it does not fit an entity.
 ///
-/// Foundation has a `PredicateError` already: the name says that this one is about the format.
+/// The name distinguishes it from Foundation's `PredicateError`.
 public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, as a sentence.
     public let message: String
-    /// The same sentence without the values that the predicate has, `$value` in the place of each: what may be logged.
+    /// The same sentence with `$value` instead of each of the predicate's values, so that it can be logged.
     public let plainMessage: String
-    /// Where in the format, in characters from 0; nil if the predicate was not read from a text.
+    /// The offset in the format, in characters from 0; nil if the predicate was not parsed from a format.
     public let offset: Int?
-    /// The format; nil if the predicate was not read from a text.
+    /// The format; nil if the predicate was not parsed from one.
     public let format: String?
-    /// The key that does not fit, if it is about one.
+    /// The key that does not fit, if the error is about one.
     public let key: String?
 
-    /// An error at a place of a format, or about a key.
+    /// An error at an offset of a format, or about a key.
     public init(
         _ message: String, offset: Int? = nil, format: String? = nil, key: String? = nil
     ) {
@@ -52,13 +52,13 @@ public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConve
         self.init(message, offset: before.count, format: format)
     }
 
-    /// The message with the place, on one line.
+    /// The message with the offset, on one line.
     public var description: String {
         guard let offset else { return message }
         return "character \(offset + 1): \(message)"
     }
 
-    /// The message, and under it the format with a mark under the place.
+    /// The message, followed by the format with a marker under the offset.
     public var explanation: String {
         guard let offset, let format, !format.contains(where: \.isNewline) else {
             return description

@@ -1,4 +1,4 @@
-// Cuts the text of a predicate into tokens.
+// Splits a predicate format into tokens.
 //
 //   1. Blanks separate; a quotation mark takes everything up to the next one that is not escaped.
 //   2. A minus sign belongs to a number where an operand may stand, else it is an operator.
@@ -11,11 +11,11 @@
 
 import FoundationEssentials
 
-/// One token and where it begins.
+/// One token and its offset.
 struct PredicateToken {
     enum Kind: Equatable {
         case word(String)
-        /// A word after `#`: a key, never a keyword.
+        /// A word after `#`: always a key, never a keyword.
         case escapedWord(String)
         case literal(Value)
         /// `%@`, `%K`, `%ld` and so on, without the percent sign.
@@ -77,7 +77,7 @@ struct PredicateLexer {
                 position += 1
                 if peek() == "%" {
                     throw error(
-                        "%% is a percent sign, which means nothing here: write modulus:by:(a, b)",
+                        "%% is a percent sign, which is not an operator: write modulus:by:(a, b)",
                         at: start)
                 }
                 let name = placeholder()
@@ -91,7 +91,7 @@ struct PredicateLexer {
                 position += symbol.count
                 add(.symbol(text(symbol[...])), from: start)
             } else {
-                throw error("the character \(character) has no meaning here", at: start)
+                throw error("unexpected character \(character)", at: start)
             }
         }
     }
@@ -173,7 +173,7 @@ struct PredicateLexer {
             }
             text += try escape()
         }
-        throw error("the text is not closed by \(mark)", at: start)
+        throw error("the string is not closed by \(mark)", at: start)
     }
 
     /// What follows a backslash.
@@ -205,7 +205,7 @@ struct PredicateLexer {
             }
             return String(Character(scalar))
         default:
-            throw error("\\\(character) has no meaning: write \\\\ for a backslash", at: start)
+            throw error("unknown escape \\\(character): write \\\\ for a backslash", at: start)
         }
     }
 
@@ -285,7 +285,7 @@ struct PredicateLexer {
 
     private func endNumber(from start: Int) throws(PredicateFormatError) {
         if let next = peek(), PredicateWords.isPart(next) {
-            throw error("a number must not run into \(next)", at: start)
+            throw error("a number cannot be followed directly by \(next)", at: start)
         }
     }
 }

@@ -1,8 +1,8 @@
-// Which conditions say the same of the same objects, whenever they are asked.
+// Whether a condition has the same result for the same objects at any time.
 
 extension PredicateNode {
-    /// Whether it asks for the moment, for chance, or for what an application brings: it may say something else of the same
-    /// objects when it is asked again.
+    /// Whether it uses the current time, random numbers, or functions of the application: evaluating it again for the same
+    /// objects can give another result.
     package var isFickle: Bool {
         switch self {
         case .constant: false

@@ -1,4 +1,4 @@
-// How deep a tree may be.
+// The maximum depth of a tree.
 //
 // Whoever walks a tree calls itself for each level, and a condition across relationships for each step of its path: a tree
 // from nowhere must not fill the stack. Texts cannot be as deep, the parser sees to that; trees that code builds can.
@@ -6,7 +6,7 @@
 // AND in AND says no more than one AND: a loop that adds to a condition may do so as often as it likes.
 
 extension PredicateNode {
-    /// What is deeper is refused.
+    /// The maximum nesting depth. Anything deeper is rejected.
     package static let deepest = 512
 
     /// A tree that says the same and can be walked: of one that is too deep, with AND in AND and OR in OR as one.

@@ -1,7 +1,7 @@
-// Puts ids of objects in the place of others.
+// Replaces ids of objects by others.
 
 extension PredicateNode {
-    /// Whether there is an id of an object anywhere in it.
+    /// Whether it contains an object id.
     package var namesObjects: Bool {
         var isAny = false
         _ = replacingObjectIDs { _ in

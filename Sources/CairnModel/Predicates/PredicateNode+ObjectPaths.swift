@@ -1,12 +1,12 @@
-// The paths on which a condition or an expression leads to other objects, so that whoever evaluates it for many objects can read
-// these together.
+// The key paths on which a condition or an expression reaches other objects, so that these can be read together when it is
+// evaluated for many objects.
 //
 //   ANY tags.name == 'a' AND SUBQUERY(items, $i, $i.owner.age > 3).@count > 0      tags.name, items, items.owner.age
 //
 // What begins at a value that no path leads to is left out: it is read when it is asked.
 
 extension PredicateNode {
-    /// The paths from the object that is asked about.
+    /// The key paths that start at the evaluated object.
     package var objectPaths: Set<String> {
         var paths = ObjectPaths()
         paths.add(self)

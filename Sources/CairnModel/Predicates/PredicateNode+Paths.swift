@@ -1,9 +1,9 @@
-// Puts other paths in the place of those that begin at the object that is asked about.
+// Replaces key paths that start at the evaluated object by others.
 //
 // What a SUBQUERY asks of its members, and what is asked of the members of a collection by an operator, begins elsewhere: it stays.
 
 extension PredicateNode {
-    /// The same predicate with other paths from the object; nil if there is none for one of them.
+    /// The same predicate with the object's key paths replaced; nil if one of them has no replacement.
     package func replacingPaths(_ replace: (String) -> String?) -> PredicateNode? {
         // What is too deep to be walked is refused by whoever asks it.
         guard let node = try? walkable() else { return self }

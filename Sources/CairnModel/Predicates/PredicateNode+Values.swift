@@ -1,8 +1,8 @@
-// A predicate without the values in it: what may be written down where the data of users may not.
+// A predicate without its values, which can be logged where users' data cannot.
 
 extension PredicateNode {
-    /// The same predicate with the variable `$value` in the place of each value but nil, and `$values` in that of all those in
-    /// braces, however many: what it asks, whatever it asks for.
+    /// The shape of the predicate: each value except nil is replaced by the variable `$value`, and all values in braces,
+    /// however many, by `$values`.
     ///
     /// ```swift
     /// let one = PredicateNode.compare("name", .equal, .string("Anchor"))
@@ -23,8 +23,8 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
-    /// The same expression with the variable `$value` in the place of each value but nil, and `$values` in that of all those in
-    /// braces, however many.
+    /// The shape of the expression: each value except nil is replaced by the variable `$value`, and all values in braces,
+    /// however many, by `$values`.
     public var withoutValues: ExpressionNode {
         switch self {
         case .constant(let value): value.isNull ? self : .variable("value")

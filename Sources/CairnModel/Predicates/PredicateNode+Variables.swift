@@ -1,9 +1,9 @@
-// Puts values in the place of variables.
+// Substitutes values for variables.
 //
 // The variable of a SUBQUERY, and one that an expression gives a value to with `:=`, are not free: they stay.
 
 extension PredicateNode {
-    /// The same predicate with expressions in the place of its variables.
+    /// Substitutes expressions for the variables.
     ///
     /// ```swift
     /// let template = try PredicateNode(format: "price < $LIMIT AND category == $KIND")
@@ -34,7 +34,7 @@ extension PredicateNode {
         return try substitution.apply(to: node)
     }
 
-    /// The same predicate with values in the place of its variables.
+    /// Substitutes values for the variables.
     ///
     /// - Throws: `PredicateFormatError` naming a variable that has no value; nil is a value, `.null`.
     @_disfavoredOverload
@@ -44,7 +44,7 @@ extension PredicateNode {
         try substituting(variables: variables.mapValues { .constant($0) })
     }
 
-    /// The names of the variables that have to be given values.
+    /// The names of the variables to substitute.
     public var variables: Set<String> {
         var substitution = Substitution(values: [:], isSearch: true)
         // A search has a value for everything.

@@ -1,4 +1,4 @@
-// The tree of a predicate: which objects are meant.
+// The tree of a predicate.
 //
 // The tree says what the text says, side by side and in its order; what a key means is not known here but to
 // whoever holds the tree against a schema. Both a format and `#Predicate` become this tree, and everything
@@ -8,22 +8,22 @@
 
 /// A condition on objects.
 ///
-/// Logic is two-valued: a comparison with nil is true or false, never unknown. `x == nil` and `x != nil`
-/// are exact tests; `x != value` is true where x is nil; every other comparison with nil is false. A request can ask
-/// for SQL's logic instead: see ``NullSemantics``.
+/// Logic is two-valued: a comparison with nil is true or false, never unknown. `x == nil` and `x != nil` are exact tests;
+/// `x != value` is true if x is nil; every other comparison with nil is false. A request can use SQL's logic instead: see
+/// ``NullSemantics``.
 public indirect enum PredicateNode: Sendable, Hashable, Codable {
-    /// Always the same.
+    /// Always true or always false.
     case constant(Bool)
-    /// Two expressions compared.
+    /// A comparison of two expressions.
     case comparison(Comparison)
-    /// All of them; true if there are none.
+    /// All conditions; true if there are none.
     case and([PredicateNode])
-    /// Any of them; false if there are none.
+    /// Any condition; false if there are none.
     case or([PredicateNode])
-    /// Not it.
+    /// The negation of a condition.
     case not(PredicateNode)
 
-    /// Compares a property with one value; for IN, with a list of one.
+    /// Compares a property with one value; for IN, with a list of one value.
     public static func compare(_ key: String, _ operator: Comparison.Operator, _ value: Value)
         -> PredicateNode
     {
@@ -41,17 +41,17 @@ public indirect enum PredicateNode: Sendable, Hashable, Codable {
             Comparison(left, `operator`, right, modifier: modifier, options: options))
     }
 
-    /// Both conditions. What is joined by AND on either side becomes part of one join.
+    /// Both conditions. Operands that are AND conditions are merged into one.
     public static func && (left: PredicateNode, right: PredicateNode) -> PredicateNode {
         .and(left.parts(ofAnd: true) + right.parts(ofAnd: true))
     }
 
-    /// One of two conditions, or both. What is joined by OR on either side becomes part of one join.
+    /// At least one of two conditions. Operands that are OR conditions are merged into one.
     public static func || (left: PredicateNode, right: PredicateNode) -> PredicateNode {
         .or(left.parts(ofAnd: false) + right.parts(ofAnd: false))
     }
 
-    /// The opposite.
+    /// The negation.
     public static prefix func ! (node: PredicateNode) -> PredicateNode { .not(node) }
 
     private func parts(ofAnd isAnd: Bool) -> [PredicateNode] {

@@ -1,6 +1,6 @@
-// Fills placeholders with arguments.
+// Substitutes arguments for placeholders.
 //
-//   1. %@ takes any value, or a list; it is never read as part of the language.
+//   1. %@ takes any value, a list or an expression; it is never read as part of the language.
 //   2. %K takes the text of a key path, which may have collection operators.
 //   3. %d and its like take whole numbers and truth values, %f and its like numbers, %s a text, %c a
 //      character or its number.
@@ -19,6 +19,7 @@ extension PredicateParser {
         switch (name.last, argument) {
         case ("@", .value(let value)): return .constant(value)
         case ("@", .list(let values)): return .list(values)
+        case ("@", .expression(let node)): return node
         case ("s", .value(.string(let text))), ("S", .value(.string(let text))):
             return .constant(.string(text))
         case ("c", .value(.string(let text))), ("C", .value(.string(let text))):
@@ -35,7 +36,7 @@ extension PredicateParser {
             }
         default: break
         }
-        throw error("the argument is not of the kind that %\(name) needs", at: place)
+        throw error("the argument does not have the type that %\(name) requires", at: place)
     }
 
     /// The argument of `%K`.
@@ -51,7 +52,7 @@ extension PredicateParser {
     {
         guard used < arguments.count else {
             throw error(
-                "there is no argument for this placeholder: \(arguments.count) were given",
+                "there is no argument for this placeholder, only \(arguments.count) in all",
                 at: place)
         }
         used += 1

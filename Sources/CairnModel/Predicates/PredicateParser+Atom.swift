@@ -1,4 +1,4 @@
-// Reads what an expression is made of.
+// Parses the operands of expressions.
 //
 //   atom     = literal | placeholder | "SELF" | "ANYKEY" | "$" name [":=" expression] | key | "#" word
 //            | function | "(" expression ")" | "{" [expression {"," expression}] "}" | "@" operator
@@ -9,7 +9,7 @@
 //            | "FETCH(" request "," context "," flag ")"
 
 extension PredicateParser {
-    /// One operand, without what may follow it.
+    /// One operand, without the suffixes that may follow it.
     mutating func atom() throws(PredicateFormatError) -> ExpressionNode {
         let start = token
         height = 1
@@ -27,7 +27,7 @@ extension PredicateParser {
         case .symbol("("):
             guard case .expression(let node) = try parenthesis() else {
                 throw error(
-                    "a value is expected, but there is a predicate in the parentheses", at: start)
+                    "expected a value, but found a predicate in parentheses", at: start)
             }
             return node
         case .symbol("{"): return try braces()
@@ -104,7 +104,7 @@ extension PredicateParser {
         guard !PredicateWords.operators.contains(upper), !PredicateWords.constants.contains(upper)
         else {
             throw error(
-                "a property or a value is expected, but \(word) is a reserved word: write #\(word) for a property of that name",
+                "expected a property or a value, but \(word) is a reserved word: write #\(word) for a property with that name",
                 at: start)
         }
         advance()
@@ -161,7 +161,7 @@ extension PredicateParser {
         guard let type = ExpressionNode.CastType(name: name) else {
             let names = ExpressionNode.CastType.allCases.map(\.rawValue)
             throw error(
-                "CAST does not know the type \(name): it knows \(names.joined(separator: ", "))",
+                "CAST does not support the type \(name); supported types: \(names.joined(separator: ", "))",
                 at: typePlace)
         }
         advance()
@@ -214,7 +214,7 @@ extension PredicateParser {
         try comma()
         let place = token
         guard case .constant(.boolean(let countsOnly)) = try atom() else {
-            throw error("TRUE or FALSE is expected here", at: place)
+            throw error("expected TRUE or FALSE", at: place)
         }
         try grow(on: highest)
         return .fetch(request: request, context: context, countsOnly: countsOnly)
@@ -236,36 +236,10 @@ extension PredicateParser {
         advance()
         var arguments: [ExpressionNode] = []
         if !take(")") { arguments = try members(until: ")") }
-        switch name.lowercased() {
-        case "castobject:totype:": return try cast(arguments, at: start)
-        case "objectfrom:withindex:" where arguments.count == 2:
-            return .index(of: arguments[0], .at(arguments[1]))
-        default: break
+        do throws(FunctionError) {
+            return try .function(named: name, arguments)
+        } catch {
+            throw self.error(error.message, at: start)
         }
-        guard let function = ExpressionNode.Function(name: name, argumentCount: arguments.count)
-        else {
-            let similar = ExpressionNode.Function.similar(to: name)
-            let hint = similar.map { "; there is \($0.rawValue)" } ?? ""
-            throw error("there is no function \(name)\(hint)", at: start)
-        }
-        guard function.arity.contains(arguments.count) else {
-            let needed = function.arity.lowerBound
-            throw error(
-                "\(function.rawValue) needs \(needed) argument\(needed == 1 ? "" : "s"), but there are \(arguments.count)",
-                at: start)
-        }
-        return .function(function, arguments)
-    }
-
-    private func cast(_ arguments: [ExpressionNode], at place: PredicateToken)
-        throws(PredicateFormatError) -> ExpressionNode
-    {
-        guard arguments.count == 2, case .constant(.string(let name)) = arguments[1],
-            let type = ExpressionNode.CastType(name: name)
-        else { throw error("castObject:toType: needs a value and the name of a type", at: place) }
-        if case .constant(let value) = arguments[0], let constant = value.literalCast(to: type) {
-            return .constant(constant)
-        }
-        return .cast(arguments[0], to: type)
     }
 }

@@ -1,4 +1,4 @@
-// Reads comparisons.
+// Parses comparisons.
 //
 //   comparison = [modifier] expression operator [ "[" letters "]" ] expression
 //   modifier   = "ANY" | "SOME" | "ALL" | "NONE"          (NONE = NOT ANY)
@@ -11,7 +11,7 @@
 extension PredicateParser {
     private typealias Comparison = PredicateNode.Comparison
 
-    /// A comparison, or only its left side where no operator follows.
+    /// A comparison, or only its left side if no operator follows.
     mutating func comparison(from first: ExpressionNode?) throws(PredicateFormatError) -> Term {
         var modifier = Comparison.Modifier.direct
         var isNegated = false
@@ -30,7 +30,7 @@ extension PredicateParser {
         let leftHeight = height
         if isWord("NOT") {
             advance()
-            guard isWord("IN") else { throw error("NOT can only stand before IN here", at: token) }
+            guard isWord("IN") else { throw error("here, NOT can only precede IN", at: token) }
             isNegated.toggle()
         }
         guard let relation = try relation() else {
@@ -75,7 +75,7 @@ extension PredicateParser {
                 let name = foreign(upper)
                 throw error("the operator \(name) is not supported", at: place)
             } else {
-                throw error("\(word) is not an operator: one such as == is expected", at: token)
+                throw error("\(word) is not an operator; expected one such as ==", at: token)
             }
         default: return nil
         }
@@ -139,7 +139,7 @@ extension PredicateParser {
         // Nothing is in nil: that is an answer.
         case .constant(.null): break
         case .constant:
-            throw error("a list is expected right of \(relation.rawValue)", at: start)
+            throw error("expected a list after \(relation.rawValue)", at: start)
         case .list(let values) where relation == .between && values.count != 2:
             throw error("BETWEEN needs two values, but there are \(values.count)", at: start)
         case .aggregate(let members) where relation == .between && members.count != 2:

@@ -1,4 +1,4 @@
-// Reads expressions: signs between operands, and what follows an operand.
+// Parses expressions: operators between operands, and suffixes of operands.
 //
 //   expression = operand {sign operand}, by precedence, from the left:
 //                UNION INTERSECT MINUS < | < ^ < & < << >> < + - < * / < **
@@ -12,8 +12,8 @@ extension PredicateParser {
     /// An expression.
     ///
     /// - Parameters:
-    ///   - first: its first operand, if that was read already.
-    ///   - least: the least precedence of a sign that still belongs to it.
+    ///   - first: its first operand, if it has been parsed already.
+    ///   - least: the lowest precedence of an operator that still belongs to it.
     mutating func expression(from first: ExpressionNode? = nil, least: Int = 1)
         throws(PredicateFormatError) -> ExpressionNode
     {
@@ -172,7 +172,8 @@ extension PredicateParser {
             advance()
             return word
         case .symbol("$"):
-            throw error("a variable inside a path is not supported: give the key by %K", at: token)
+            throw error(
+                "variables inside a key path are not supported: pass the key with %K", at: token)
         default: throw expected("a property's name")
         }
     }
@@ -186,7 +187,7 @@ extension PredicateParser {
         guard let operation = ExpressionNode.CollectionOperator(rawValue: word) else {
             let names = ExpressionNode.CollectionOperator.allCases.map { "@\($0.rawValue)" }
             throw error(
-                "@\(word) is not a collection operator: there are \(names.joined(separator: ", "))",
+                "@\(word) is not a collection operator; the operators are \(names.joined(separator: ", "))",
                 at: place)
         }
         advance()

@@ -1,4 +1,4 @@
-// Reads the text of a predicate into its tree, by recursive descent.
+// Parses a predicate format into its tree, by recursive descent.
 //
 //   predicate  = or ;  or = and {("OR"|"||") and} ;  and = not {("AND"|"&&") not}
 //   not        = [("NOT"|"!")] primary
@@ -12,14 +12,16 @@
 // height of a tree can fill the stack: both have a limit.
 // Threads: a parser lives in one call.
 
-/// Reads predicate formats.
+/// Parses predicate formats.
 public struct PredicateParser {
-    /// What takes the place of a placeholder.
+    /// An argument for a placeholder.
     public enum Argument: Sendable, Hashable {
-        /// A single value, or for `%K` the text of a key path.
+        /// A single value, or a key path as a string for `%K`.
         case value(Value)
         /// The members of a list.
         case list([Value])
+        /// An expression, for `%@`.
+        case expression(ExpressionNode)
     }
 
     /// What a parenthesis may hold.
@@ -41,9 +43,9 @@ public struct PredicateParser {
     private var depth = 0
     var height = 0
 
-    /// Reads a format and fills in its arguments.
+    /// Parses a format and substitutes its arguments.
     ///
-    /// - Throws: `PredicateFormatError` with the place.
+    /// - Throws: `PredicateFormatError` with the offset.
     public static func parse(_ format: String, _ arguments: [Argument] = [])
         throws(PredicateFormatError) -> PredicateNode
     {
@@ -58,9 +60,9 @@ public struct PredicateParser {
         return node
     }
 
-    /// Reads the format of an expression and fills in its arguments.
+    /// Parses the format of an expression and substitutes its arguments.
     ///
-    /// - Throws: `PredicateFormatError` with the place.
+    /// - Throws: `PredicateFormatError` with the offset.
     public static func parseExpression(_ format: String, _ arguments: [Argument] = [])
         throws(PredicateFormatError) -> ExpressionNode
     {
@@ -81,7 +83,7 @@ public struct PredicateParser {
         guard token.kind == .end else { throw expected(what) }
         guard used == arguments.count else {
             throw error(
-                "\(arguments.count) arguments were given for \(used) placeholders", at: token)
+                "there are \(arguments.count) arguments for \(used) placeholders", at: token)
         }
     }
 
@@ -116,8 +118,8 @@ public struct PredicateParser {
     /// The error that something else stands here.
     func expected(_ what: String) -> PredicateFormatError {
         let found =
-            token.kind == .end ? "the predicate ends" : "there is \(token.text)"
-        return error("\(what) is expected, but \(found)", at: token)
+            token.kind == .end ? "reached the end" : "found \(token.text)"
+        return error("expected \(what), but \(found)", at: token)
     }
 
     // MARK: Depth
@@ -224,19 +226,19 @@ public struct PredicateParser {
 }
 
 extension PredicateNode {
-    /// Reads a predicate format; `%@` and its like are filled with values, `%K` with the text of a key path.
+    /// Parses a predicate format. Values replace `%@` and its like, and a key path as a string replaces `%K`.
     ///
-    /// Literals become values without regard to any entity: whole numbers are integers, other numbers
-    /// decimals. ``bound(to:)`` turns them into values of the columns' types.
+    /// The types of literals do not depend on any entity: whole numbers are integers, other numbers decimals.
+    /// ``bound(to:)`` converts them to the columns' types.
     ///
-    /// - Throws: `PredicateFormatError` with the place.
+    /// - Throws: `PredicateFormatError` with the offset.
     public init(format: String, _ arguments: [Value] = []) throws(PredicateFormatError) {
         self = try PredicateParser.parse(format, arguments.map { .value($0) })
     }
 
-    /// Reads a predicate format; arguments may be lists as well, for IN and BETWEEN.
+    /// Parses a predicate format. Arguments can also be lists, for IN and BETWEEN.
     ///
-    /// - Throws: `PredicateFormatError` with the place.
+    /// - Throws: `PredicateFormatError` with the offset.
     public init(format: String, arguments: [PredicateParser.Argument]) throws(PredicateFormatError)
     {
         self = try PredicateParser.parse(format, arguments)
@@ -244,9 +246,9 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
-    /// Reads the format of an expression, such as `price * 2` or `items.@sum.price`.
+    /// Parses the format of an expression, such as `price * 2` or `items.@sum.price`.
     ///
-    /// - Throws: `PredicateFormatError` with the place.
+    /// - Throws: `PredicateFormatError` with the offset.
     public init(format: String, _ arguments: [Value] = []) throws(PredicateFormatError) {
         self = try PredicateParser.parseExpression(format, arguments.map { .value($0) })
     }

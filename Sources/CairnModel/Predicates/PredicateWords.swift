@@ -1,6 +1,6 @@
-// The words of the predicate language, and what a word is.
+// The keywords of the predicate language, and the syntax of words.
 
-/// The words of the predicate language.
+/// The keywords of the predicate language.
 enum PredicateWords {
     /// Words that stand between operands or before a comparison.
     static let operators: Set<String> = [

@@ -1,4 +1,4 @@
-// Values of one type as values of another: exactly, or not at all.
+// Exact conversions of values to other types.
 //
 // A number written with a decimal point is no exact double, so "exactly" means for fractions of floating-point
 // types: the double that the number's text means, as in every programming language.
@@ -6,11 +6,10 @@
 import FoundationEssentials
 
 extension Value {
-    /// This value as one of that type, or nil if the type does not have it.
+    /// This value converted to that type, or nil if the type has no such value.
     ///
-    /// Whole numbers of any numeric type become integers and back; 0 and 1 become truth values and back.
-    /// Texts become dates (ISO 8601, see ``Foundation/Date``), UUIDs, URIs, and bytes (base 64). Nil
-    /// stays nil.
+    /// Whole numbers of any numeric type become integers and back; 0 and 1 become Booleans and back. Strings become dates
+    /// (ISO 8601, see ``Foundation/Date``), UUIDs, URIs, and bytes (base64). Nil stays nil.
     package func literal(of type: AttributeType) -> Value? {
         if isNull || fits(type) { return self }
         switch type {

@@ -1,4 +1,4 @@
-// How two values are compared, for everything that evaluates a predicate.
+// The comparison of two values, for everything that evaluates predicates.
 //
 //   1. Nil equals nil and nothing else; every other comparison with nil is false.
 //   2. Numbers of all types and truth values are compared by size, exactly; dates with dates.

@@ -1,10 +1,10 @@
-// Where in a model file each element stands.
+// The line of each element in a model file.
 //
 // A schema is made after the file has been read, and its errors name elements: this table turns the
 // name into a line.
 
-/// The lines of a model file by element, written as errors write them: `Entity`, `Entity.property`,
-/// `Entity, uniqueness constraint (a, b)`.
+/// The lines of a model file by element, named as in errors: `Entity`, `Entity.property`, `Entity, uniqueness constraint
+/// (a, b)`.
 struct ModelLines {
     private var lines: [String: [Int]] = [:]
 

@@ -1,4 +1,4 @@
-// Reads the entities of a model file: what they are, their constraints and indexes.
+// Reads the entities of a model file, with their constraints and indexes.
 
 import FoundationEssentials
 
@@ -49,7 +49,7 @@ extension ModelReader {
         }
     }
 
-    /// The old spelling is the one that the editor still writes.
+    /// The old spelling is the one that Xcode's editor still writes.
     mutating func takeRenamingIdentifier(_ marks: inout Marks) -> String? {
         marks.takeNonempty("renamingIdentifier") ?? marks.takeNonempty("elementID")
     }
@@ -111,7 +111,7 @@ extension ModelReader {
         case "rtree": part.kind = .rTree
         case .some(let text):
             throw ModelError(
-                .invalidElement, "the index type \(text) is not known", element: path,
+                .invalidElement, "unknown index type \(text)", element: path,
                 line: element.line)
         }
         switch marks.take("order")?.lowercased() {

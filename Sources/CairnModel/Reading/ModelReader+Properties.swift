@@ -3,7 +3,7 @@
 import FoundationEssentials
 
 extension ModelReader {
-    /// Reads an attribute; also tells whether it bears the old mark of an index.
+    /// Reads an attribute, and whether it has the old flag `indexed`.
     mutating func readAttribute(_ element: ModelElement, of owner: String, isComposed: Bool)
         throws(ModelError) -> (AttributeDescription, isIndexed: Bool)
     {
@@ -52,7 +52,7 @@ extension ModelReader {
         guard let text else { return .undefined }
         guard let type = AttributeType(modelText: text) else {
             throw ModelError(
-                .invalidElement, "the attribute type \(text) is not known", element: path,
+                .invalidElement, "unknown attribute type \(text)", element: path,
                 line: line)
         }
         return type
@@ -141,7 +141,7 @@ extension ModelReader {
         if let rule = marks.take("deletionRule") {
             guard let known = DeleteRule(modelText: rule) else {
                 throw ModelError(
-                    .invalidElement, "the deletion rule \(rule) is not known", element: path,
+                    .invalidElement, "unknown delete rule \(rule)", element: path,
                     line: element.line)
             }
             relationship.deleteRule = known
@@ -152,7 +152,7 @@ extension ModelReader {
         {
             warnings.append(
                 ModelWarning(
-                    "the inverse is said to be in \(inverseEntity), but the relationship leads to "
+                    "the inverse is declared in \(inverseEntity), but the relationship's destination is "
                         + relationship.destinationEntityName,
                     element: path, file: file, line: element.line))
         }

@@ -33,7 +33,7 @@ struct ModelReader {
     private mutating func readModel(_ root: ModelElement) throws(ModelError) {
         guard root.name == "model" else {
             throw ModelError(
-                .malformed, "this is not a model: the outermost element is \(root.name)",
+                .malformed, "this is not a model: the root element is \(root.name)",
                 line: root.line)
         }
         var marks = Marks(root)
@@ -58,7 +58,7 @@ struct ModelReader {
     mutating func warn(unknown element: ModelElement, in outer: String) {
         warnings.append(
             ModelWarning(
-                "the element \(element.name) is not known and is left out", element: outer,
+                "unknown element \(element.name) is ignored", element: outer,
                 file: file, line: element.line))
     }
 
@@ -123,7 +123,7 @@ struct ModelReader {
         guard !inside.contains(name) else {
             throw ModelError(
                 .circularInheritance,
-                "the composite holds itself: \((inside + [name]).joined(separator: " → "))",
+                "the composite contains itself: \((inside + [name]).joined(separator: " → "))",
                 element: "composite \(name)")
         }
         guard inside.count < Self.deepestComposite else {

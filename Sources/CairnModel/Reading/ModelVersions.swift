@@ -1,4 +1,4 @@
-// The versions of a model in a folder, and which of them is the current one.
+// The versions of a model in a folder, and the current one.
 //
 //   1. A folder with `contents` is one version; a folder of such folders is a versioned model; anything
 //      else must be the XML itself.
@@ -11,11 +11,11 @@ public import FoundationEssentials
 public struct ModelVersions: Sendable {
     /// The folder or file.
     public let path: String
-    /// The names of all versions, numbers in the order of their values.
+    /// The names of all versions. Numbers are in numerical order.
     public let names: [String]
     /// The name of the current version.
     public let currentName: String
-    /// What is odd in the folder.
+    /// What is unusual in the folder.
     public let warnings: [ModelWarning]
     /// The XML file of every version.
     private let files: [String: String]
@@ -23,7 +23,7 @@ public struct ModelVersions: Sendable {
     /// The most bytes that a model file or a list of versions may have.
     private static let sizeLimit = 64 << 20
 
-    /// Looks into a `.xcdatamodeld` folder, a `.xcdatamodel` folder, or at the XML file itself.
+    /// Reads the list of versions of a `.xcdatamodeld` folder, a `.xcdatamodel` folder, or the XML file itself.
     ///
     /// - Throws: `ModelError` if there is no model, or no current version.
     public init(contentsOfFile path: String) throws(ModelError) {
@@ -58,8 +58,8 @@ public struct ModelVersions: Sendable {
             throw ModelError(
                 .unreadable,
                 inside.contains("elements")
-                    ? "it holds a binary model of Xcode 3: save it once with a newer Xcode"
-                    : "the folder holds no model", file: path)
+                    ? "it contains a binary model from Xcode 3: save it with a newer Xcode"
+                    : "the folder contains no model", file: path)
         }
         names = folders.map(Self.name(of:)).sorted(by: Self.comesBefore)
         files = Dictionary(
@@ -72,26 +72,26 @@ public struct ModelVersions: Sendable {
         }
     }
 
-    /// Looks into a `.xcdatamodeld` folder, a `.xcdatamodel` folder, or at the XML file itself.
+    /// Reads the list of versions of a `.xcdatamodeld` folder, a `.xcdatamodel` folder, or the XML file itself.
     ///
     /// - Throws: `ModelError` if there is no model, or no current version.
     public init(contentsOf url: URL) throws(ModelError) {
         try self.init(contentsOfFile: url.path(percentEncoded: false))
     }
 
-    /// Reads and checks the version of that name.
+    /// Reads and checks the version with that name.
     ///
-    /// - Throws: `ModelError` with the file, and the line where there is one.
+    /// - Throws: `ModelError` with the file, and the line if there is one.
     public func read(_ name: String) throws(ModelError) -> ModelFile {
         guard let file = files[name] else {
             throw ModelError(
                 .unknownName,
-                "there is no version \(name); there are: \(names.joined(separator: ", "))",
+                "there is no version \(name); the versions are \(names.joined(separator: ", "))",
                 file: path)
         }
         if Self.isFolder(file) == nil, Self.isFolder("\(Self.folder(of: file))/elements") != nil {
             throw ModelError(
-                .unreadable, "it holds a binary model of Xcode 3: save it once with a newer Xcode",
+                .unreadable, "it contains a binary model from Xcode 3: save it with a newer Xcode",
                 file: Self.folder(of: file))
         }
         return try ModelFile(xml: try Self.bytes(of: file), file: file, warnings: warnings)
@@ -99,7 +99,7 @@ public struct ModelVersions: Sendable {
 
     /// Reads and checks the current version.
     ///
-    /// - Throws: `ModelError` with the file, and the line where there is one.
+    /// - Throws: `ModelError` with the file, and the line if there is one.
     public func readCurrent() throws(ModelError) -> ModelFile {
         try read(currentName)
     }
@@ -124,7 +124,7 @@ public struct ModelVersions: Sendable {
             let chosen =
                 names.contains(own) ? own : names.first { !hasNumber($0) } ?? names[0]
             let warning = ModelWarning(
-                "nothing says which of \(names.count) versions is the current one: \(chosen) is taken",
+                "none of the \(names.count) versions is marked as current: using \(chosen)",
                 file: path)
             return (chosen, [warning])
         }
@@ -132,7 +132,7 @@ public struct ModelVersions: Sendable {
         guard let text = try? PropertyListDecoder().decode(CurrentVersion.self, from: list).name
         else {
             throw ModelError(
-                .malformed, "it is not a property list with a text _XCCurrentVersionName",
+                .malformed, "it is not a property list with a string _XCCurrentVersionName",
                 file: file
             )
         }
@@ -140,7 +140,7 @@ public struct ModelVersions: Sendable {
         guard names.contains(chosen) else {
             throw ModelError(
                 .unknownName,
-                "it names the version \(chosen), but there are: \(names.joined(separator: ", "))",
+                "it names the version \(chosen), but the versions are \(names.joined(separator: ", "))",
                 file: file)
         }
         return (chosen, [])
@@ -221,7 +221,7 @@ public struct ModelVersions: Sendable {
             let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
             guard size <= UInt64(sizeLimit) else {
                 throw ModelError(
-                    .unreadable, "it has \(size) bytes, and a model has at most \(sizeLimit)",
+                    .unreadable, "it has \(size) bytes, but a model can have at most \(sizeLimit)",
                     file: path)
             }
             return try Data(contentsOf: URL(filePath: path))

@@ -1,4 +1,4 @@
-// Whether a value keeps to what the model says of its property.
+// Validates a value by the model's rules for its property.
 //
 //   1. nil is judged by "optional" alone; a derived attribute may always be nil, for the save fills it.
 //   2. The value is one of the attribute's type.
@@ -10,9 +10,9 @@
 import FoundationEssentials
 
 extension SchemaColumn {
-    /// What is wrong with a value for this column; nil if nothing is.
+    /// Why a value is invalid for this column; nil if it is valid.
     ///
-    /// Complexity: constant, except for strings: their length, and what the pattern takes.
+    /// Complexity: constant, except for strings: their length, and the time to match the pattern.
     public func validate(_ value: Value) -> ValidationFailure? {
         if let attribute {
             return attribute.failure(
@@ -51,8 +51,8 @@ extension SchemaColumn {
 }
 
 extension SchemaAttribute {
-    /// What is wrong with a value for this attribute; nil if nothing is. For transient attributes, which
-    /// have no column, and all others but composite ones, whose elements are judged by their columns.
+    /// Why a value is invalid for this attribute; nil if it is valid. Works for transient attributes, which have no column,
+    /// and all others except composite ones, whose columns validate their elements.
     public func validate(_ value: Value) -> ValidationFailure? {
         description.failure(
             of: value, key: description.name, isOptional: description.isOptional, pattern: pattern)
@@ -67,10 +67,10 @@ extension AttributeDescription {
         if let regularExpression { _ = try StringPattern(regularExpression) }
     }
 
-    /// What is wrong with a value for this attribute; nil if nothing is.
+    /// Why a value is invalid for this attribute; nil if it is valid.
     ///
-    /// The regular expression is compiled at every call: a ``SchemaColumn`` or ``SchemaAttribute`` has it
-    /// ready. One that does not compile matches nothing.
+    /// Every call compiles the regular expression; ``SchemaColumn`` and ``SchemaAttribute`` compile it once. An invalid one
+    /// matches nothing.
     public func validate(_ value: Value) -> ValidationFailure? {
         guard let regularExpression, let pattern = try? StringPattern(regularExpression) else {
             let failure = failure(of: value, key: name, isOptional: isOptional, pattern: nil)

@@ -1,4 +1,4 @@
-// Reads one derivation expression against the entity that declares the attribute.
+// Resolves one derivation expression against the entity that declares the attribute.
 
 struct DerivationReader {
     let entities: [SchemaEntity]
@@ -18,7 +18,7 @@ struct DerivationReader {
 
     private func refusal(_ reason: String) -> ModelError {
         ModelError(
-            .invalidDerivation, "the derivation \"\(text)\" is refused: \(reason)",
+            .invalidDerivation, "invalid derivation \"\(text)\": \(reason)",
             element: "\(entity.name).\(attribute.name)")
     }
 
@@ -27,7 +27,7 @@ struct DerivationReader {
         do {
             node = try PredicateParser.parseExpression(text)
         } catch {
-            throw refusal("it is not understood, \(error)")
+            throw refusal("it cannot be parsed, \(error)")
         }
         switch node {
         case .function(.now, _):
@@ -69,7 +69,7 @@ struct DerivationReader {
                 guard case .column(let column) = relationship.storage else {
                     throw refusal(
                         relationship.storage == .transient
-                            ? "\(holder.name).\(name) is transient: the store does not know it"
+                            ? "\(holder.name).\(name) is transient: the store does not have its value"
                             : "\(holder.name).\(name) is to-many: use an operator on its members, such as "
                                 + "\(name).@count")
                 }
@@ -77,7 +77,7 @@ struct DerivationReader {
                 holder = entities[relationship.destination]
                 rest = rest.dropFirst(name.count + 1)
                 guard !rest.isEmpty else {
-                    throw refusal("it leads to an object, but an attribute holds a value")
+                    throw refusal("its result is an object, but an attribute holds a value")
                 }
                 continue
             }
@@ -103,7 +103,7 @@ struct DerivationReader {
         }
         guard attribute.type == .string else {
             throw refusal(
-                "\(function.rawValue) gives a string, but the attribute is of type \(attribute.type.rawValue)"
+                "\(function.rawValue) returns a string, but the attribute is of type \(attribute.type.rawValue)"
             )
         }
     }
@@ -120,8 +120,8 @@ struct DerivationReader {
             if let index = holder.attributeIndex(named: name) {
                 throw refusal(
                     holder.attributes[index].description.isTransient
-                        ? "\(holder.name).\(name) is transient: the store does not know it"
-                        : "\(holder.name).\(name) is composite: name one of its elements")
+                        ? "\(holder.name).\(name) is transient: the store does not have its value"
+                        : "\(holder.name).\(name) is composite: use one of its elements")
             }
             throw refusal("\(holder.name) has no property \(name)")
         }
@@ -129,7 +129,7 @@ struct DerivationReader {
             throw refusal(
                 holder.index == entity.index && name == attribute.name
                     ? "it is derived from itself"
-                    : "\(holder.name).\(name) is derived itself: name what it is derived from")
+                    : "\(holder.name).\(name) is derived, too: use what it is derived from")
         }
         return column
     }
@@ -158,7 +158,7 @@ struct DerivationReader {
         case .count, .sum, .average, .minimum, .maximum: break
         default:
             throw refusal(
-                "@\(operation.rawValue) gives several values: a derivation may only use the operators @count, @sum, @avg, "
+                "@\(operation.rawValue) returns several values: a derivation may only use the operators @count, @sum, @avg, "
                     + "@min and @max")
         }
         let name = first(path[...])
@@ -171,7 +171,7 @@ struct DerivationReader {
         }
         switch relationship.storage {
         case .transient:
-            throw refusal("\(entity.name).\(name) is transient: the store does not know it")
+            throw refusal("\(entity.name).\(name) is transient: the store does not have its value")
         case .column:
             throw refusal(
                 "\(entity.name).\(name) is to-one: @\(operation.rawValue) needs a to-many relationship that the object has "

@@ -1,4 +1,4 @@
-// Reads the derivation expressions of a model, and refuses what a store could not keep right.
+// Resolves the derivation expressions of a model, and rejects what a store could not keep up to date.
 //
 //   1. The text is read as an expression; only the forms of `Derivation` are understood.
 //   2. Names become columns and relationships. What is computed from may not be derived itself, transient or composite.
@@ -6,7 +6,7 @@
 //   4. Nothing derived is part of a uniqueness constraint.
 //   5. Every source learns who is computed from it.
 
-/// A derived attribute that a store could not keep right.
+/// A derived attribute that a store could not keep up to date.
 package struct RefusedDerivation: Sendable {
     /// The index of the entity that declares it.
     package let entity: Int
@@ -133,7 +133,7 @@ struct DerivationResolver {
             }
             throw ModelError(
                 .invalidConstraint,
-                "\(entity.columns[column].name) is derived, so what it will be is not known when the save asks whether "
+                "\(entity.columns[column].name) is derived, so its value is not known yet when the save checks whether "
                     + "the key is free",
                 element:
                     "\(entities[constraint.declaringEntity].name), uniqueness constraint "

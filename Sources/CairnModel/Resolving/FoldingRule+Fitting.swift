@@ -1,8 +1,8 @@
-// Whether a rule that makes one value of several fits a property: for requests about duplicates, and for the rules of
-// merging that a model declares.
+// Whether a rule that combines several values fits a property: for deduplication requests, and for the merge rules that a
+// model declares.
 
 extension SchemaEntity {
-    /// What keeps a rule from being one of a property, and the property that this is about; nil if nothing does.
+    /// Why a rule does not fit a property, and the name of the property with the problem; nil if it fits.
     package func problem(of rule: FoldingRule, for name: String) -> (key: String, words: String)? {
         if case .newest(let by) = rule, let words = problem(ofOrder: by) { return (by, words) }
         if let index = relationshipIndex(named: name) {

@@ -1,4 +1,4 @@
-// Reads the predicate of a uniqueness constraint, and refuses what could not be kept right.
+// Resolves the predicate of a uniqueness constraint, and rejects what could not be kept up to date.
 //
 //   1. The predicate asks columns of the row itself. What it would need more than them for is refused here, so that whether
 //      a row takes part never changes without the row.
@@ -9,7 +9,7 @@ import FoundationEssentials
 
 extension KeyRule {
     /// - Parameter keys: the columns of the key.
-    /// - Throws: `PredicateFormatError` saying what of the predicate cannot be kept right.
+    /// - Throws: `PredicateFormatError` with the part of the predicate that cannot be kept up to date.
     convenience init(
         _ rule: UniquenessRule, keys: [Int], entity: EntityDescription, columns: [SchemaColumn]
     ) throws(PredicateFormatError) {
@@ -23,10 +23,10 @@ extension KeyRule {
         let predicate = try written.walkable()
         // The store keeps the text, so one that does not read back would be a store that does not open.
         guard (try? PredicateParser.parse(written.predicateFormat)) == written else {
-            throw PredicateFormatError("its text reads back as another predicate")
+            throw PredicateFormatError("its text is parsed as a different predicate")
         }
         guard predicate != .constant(false) else {
-            throw PredicateFormatError("no object would take part")
+            throw PredicateFormatError("it matches no object")
         }
         var check = ConditionCheck(entity: entity, columns: columns)
         try check.check(predicate)
@@ -81,7 +81,7 @@ private final class ConditionRow: EvaluatedObject {
         self.values = values
     }
 
-    var evaluatedID: ObjectID { preconditionFailure("a condition does not ask the object's id") }
+    var evaluatedID: ObjectID { preconditionFailure("a key cannot use the object's id") }
     func evaluatedColumn(_ index: Int) -> Value { values[index] }
     func evaluatedAttribute(_ index: Int) -> Value { .null }
     func evaluatedTarget(_ relationship: Int) -> (any EvaluatedObject)? { nil }
@@ -116,19 +116,19 @@ private struct ConditionCheck {
         let relation = comparison.operator
         guard comparison.modifier == .direct else {
             throw PredicateFormatError(
-                "\(comparison.modifier.rawValue) asks many objects: which take part is decided by the object alone"
+                "\(comparison.modifier.rawValue) looks at other objects: the condition can only use the object itself"
             )
         }
         guard relation != .matches else {
             throw PredicateFormatError(
-                "MATCHES cannot decide which objects take part: use LIKE, BEGINSWITH, ENDSWITH or CONTAINS"
+                "MATCHES is not supported here: use LIKE, BEGINSWITH, ENDSWITH or CONTAINS"
             )
         }
         guard
             comparison.options.isSubset(of: [.caseInsensitive, .diacriticInsensitive])
         else {
             throw PredicateFormatError(
-                "[\(comparison.options.letters)] cannot decide which objects take part: texts are compared as they are, or by [c], [d] and [cd]"
+                "[\(comparison.options.letters)] is not supported here: compare strings exactly, or with [c], [d] or [cd]"
             )
         }
         let sides = [comparison.left, comparison.right]
@@ -141,7 +141,7 @@ private struct ConditionCheck {
             valued.insert(column)
             guard columns[column].attribute != nil else {
                 throw PredicateFormatError(
-                    "a relationship can only be compared with nil where it decides which objects take part"
+                    "here, a relationship can only be compared with nil"
                 )
             }
         }
@@ -154,19 +154,19 @@ private struct ConditionCheck {
         case .keyPath(let name): return try column(named: name)
         default:
             throw PredicateFormatError(
-                "only attributes of the object itself and constants decide which objects take part")
+                "it can only use the object's own attributes and constants")
         }
     }
 
     private func column(named name: String) throws(PredicateFormatError) -> Int {
         guard let column = columns.firstIndex(where: { $0.name == name }) else {
             throw PredicateFormatError(
-                "\(name) is not stored with the object: only its own stored attributes decide whether it takes part",
+                "\(name) is not stored with the object: the condition can only use its own stored attributes",
                 key: name)
         }
         guard columns[column].attribute?.derivationExpression == nil else {
             throw PredicateFormatError(
-                "\(name) is derived, so what it will be is not known when the save asks whether the object takes part",
+                "\(name) is derived, so its value is not known yet when the save checks the condition",
                 key: name)
         }
         return column

@@ -1,4 +1,4 @@
-// Whether the merge rules of a model say what it has, and fit what they are about.
+// Whether the merge rules of a model refer to existing properties, and fit them.
 
 extension ModelChecks {
     /// Checks the rules of an entity, and of its own properties.

@@ -1,4 +1,4 @@
-// What must be right in a model beyond names, inheritance and inverses.
+// The checks of a model beyond names, inheritance and inverses.
 //
 //   1. Limits are values of the attribute's type, and not the wrong way round.
 //   2. Indexes are built over stored properties.

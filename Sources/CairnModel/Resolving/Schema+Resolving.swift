@@ -1,9 +1,9 @@
-// How a model becomes a schema: it is resolved, checked, and its derivations are read.
+// Converts a model to a schema: it is resolved and checked, and its derivations are parsed.
 
 extension Schema {
     /// Checks a model and resolves it.
     ///
-    /// - Throws: `ModelError` for the first thing that is wrong.
+    /// - Throws: `ModelError` for the first error.
     public convenience init(_ model: ManagedObjectModel) throws(ModelError) {
         try self.init(model, isStored: false)
     }

@@ -1,4 +1,4 @@
-// Checks a model and resolves inheritance, inverses and constraints into what `Schema` holds.
+// Checks a model and resolves inheritance, inverses and constraints into the contents of `Schema`.
 //
 //   1. Names: entities are unique, and properties within an entity and its ancestors.
 //   2. Inheritance: every parent exists, no entity is its own ancestor.
@@ -12,7 +12,7 @@ struct SchemaResolver {
     let model: ManagedObjectModel
     private var parents: [Int?] = []
     private var indexes: [String: Int] = [:]
-    /// By entity: its columns by name, inherited ones too.
+    /// The columns of each entity by name, including inherited ones.
     private var columnIndexes: [[String: Int]] = []
     /// By entity: its relationships by name, inherited ones too.
     private var relationshipIndexes: [[String: Int]] = []
@@ -228,7 +228,7 @@ struct SchemaResolver {
             return try StringPattern(source)
         } catch {
             throw ModelError(
-                .invalidValue, "the regular expression \(source) is not understood: \(error)",
+                .invalidValue, "the regular expression \(source) is invalid: \(error)",
                 element: path)
         }
     }
@@ -402,7 +402,7 @@ struct SchemaResolver {
         else {
             throw ModelError(
                 .mismatchedInverse,
-                "the inverse \(model.entities[destination].name).\(name) does not lead back: it leads to "
+                "the inverse \(model.entities[destination].name).\(name) does not point back: its destination is "
                     + "\(other.destinationEntityName), inverse \(other.inverseName ?? "none")",
                 element: element)
         }
@@ -449,7 +449,7 @@ struct SchemaResolver {
                 if columns[position].attribute?.type == .transformable {
                     throw ModelError(
                         .invalidConstraint,
-                        "\(name) is transformable: its bytes have no fixed form, so it cannot be unique",
+                        "\(name) is transformable: its encoded bytes can vary, so it cannot be unique",
                         element: element)
                 }
                 positions.append(position)
@@ -488,7 +488,7 @@ struct SchemaResolver {
             return try KeyRule(rule, keys: positions, entity: entity, columns: columns)
         } catch {
             throw ModelError(
-                .invalidConstraint, "its condition cannot decide which objects take part: \(error)",
+                .invalidConstraint, "its condition is invalid: \(error)",
                 element: element)
         }
     }

@@ -1,7 +1,7 @@
-// The conditions that a model's author sets for values, ready to be asked: each is bound to the attribute's type, so that a
-// text becomes the date or the UUID that it is compared with, and what makes no sense is an error of the model, not of a save.
+// Validation predicates, ready for evaluation: each is bound to the attribute's type, so that a string becomes the date or
+// the UUID that it is compared with, and an invalid one is an error of the model, not of a save.
 
-/// A condition on values, ready to be asked.
+/// A condition on values, ready for evaluation.
 package struct ValueCondition: Sendable {
     /// The condition as the model has it.
     package let predicate: PredicateNode

@@ -27,11 +27,11 @@ package struct Derivation: Sendable {
 
     /// What it is computed from.
     package enum Source: Sendable {
-        /// The moment of the save.
+        /// The time of the save.
         case now
-        /// The attribute at the end of to-one relationships; a function is made for texts.
+        /// The attribute at the end of to-one relationships, and a function to apply to strings.
         case path([Step], column: Int, ExpressionNode.Function?)
-        /// The members of a to-many relationship, or what they have in a column.
+        /// The members of a to-many relationship, or their values in a column.
         case members(SchemaRelationship.Storage, ExpressionNode.CollectionOperator, column: Int?)
     }
 

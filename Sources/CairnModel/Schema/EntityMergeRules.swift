@@ -1,9 +1,9 @@
-// The merge rules of an entity, looked up once: by property, its own or that of the entity.
+// The merge rules of an entity, resolved once: for each property its own rule, or that of the entity.
 //
 // Invariant: properties are in the order of their columns; derived ones are not among them, as nobody sets them.
 // Threads: immutable, so any.
 
-/// What the declared merge policy does about the objects of an entity.
+/// How the declared merge policy merges the objects of an entity.
 package struct EntityMergeRules: Sendable {
     /// A property that a row stores, with its rule.
     package struct Property: Sendable {

@@ -1,4 +1,4 @@
-// A uniqueness constraint with options, checked and ready to be asked of rows.
+// A uniqueness constraint with options, checked and ready for rows.
 //
 // The predicate asks columns of the row itself, so that whether a row takes part never changes without the row. Texts are
 // folded as predicates fold them.
@@ -8,7 +8,7 @@
 
 import FoundationEssentials
 
-/// What a uniqueness constraint with options asks of rows.
+/// How a uniqueness constraint with options applies to rows.
 package final class KeyRule: Sendable {
     /// The description in the model.
     package let rule: UniquenessRule
@@ -101,7 +101,8 @@ extension KeyRule: Hashable {
 
 /// What decides whether a row takes part, by the values that are asked.
 protocol RowCondition: AnyObject, Sendable {
-    /// - Parameter values: those of the columns that are asked; of a to-one relationship any integer, or nil.
+    /// - Parameter values: the values of the columns that the predicate uses; for a to-one relationship any integer, or
+    ///   nil.
     func holds(_ values: [Value]) -> Bool
 }
 

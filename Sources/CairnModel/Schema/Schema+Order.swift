@@ -1,10 +1,10 @@
-// Where the order of ordered to-many relationships is kept: beside the references that say who is a member.
+// How the order of ordered to-many relationships is stored: next to the references that determine the members.
 //
 // A member row that leads to its owner, or the row of a pair, has an order key for each list that it is in. The keys are the
 // store's business: they are no columns of an entity, and nobody but a store sees them.
 
 extension Schema {
-    /// By entity: the columns beside which an order key is kept, ascending; those of a parent first.
+    /// For each entity: the columns that have an order key, ascending; those of the parent first.
     static func orderedReferences(_ entities: [SchemaEntity]) -> [[Int]] {
         entities.map { entity in
             entity.columns.indices.filter { column in

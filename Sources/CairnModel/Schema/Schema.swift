@@ -14,9 +14,9 @@
 
 /// A checked and resolved model.
 public final class Schema: Sendable {
-    /// The model this was made from.
+    /// The model from which it was created.
     public let model: ManagedObjectModel
-    /// All entities, abstract ones too, in the order of the model.
+    /// All entities, including abstract ones, in the order of the model.
     public let entities: [SchemaEntity]
     /// The relationships that are stored as pairs.
     public let pairs: [SchemaPairs]
@@ -42,25 +42,25 @@ public final class Schema: Sendable {
         self.indexes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.index) })
     }
 
-    /// The entity of that name, or nil.
+    /// The entity with that name, or nil.
     public func entity(named name: String) -> SchemaEntity? {
         indexes[name].map { entities[$0] }
     }
 }
 
-/// An entity with everything it has and inherits.
+/// An entity with all its own and inherited properties.
 public final class SchemaEntity: Sendable {
-    /// Its place in `Schema.entities`.
+    /// Its index in `Schema.entities`.
     public let index: Int
     /// Its name.
     public let name: String
-    /// The entity it inherits from.
+    /// The parent entity.
     public let parent: Int?
-    /// The top of its hierarchy; itself if it has no parent.
+    /// The root entity of its hierarchy; itself if it has no parent.
     public let root: Int
-    /// Itself and all its descendants, itself first.
+    /// The entity itself, followed by all its descendants.
     public let family: [Int]
-    /// Whether it has no objects of its own.
+    /// Whether it is abstract: it has no objects of its own.
     public let isAbstract: Bool
     /// All attributes, inherited ones first.
     public let attributes: [SchemaAttribute]
@@ -68,8 +68,8 @@ public final class SchemaEntity: Sendable {
     public let relationships: [SchemaRelationship]
     /// All stored columns, inherited ones first.
     public let columns: [SchemaColumn]
-    /// All uniqueness constraints that hold for its objects, inherited ones first; of those that one entity declares, such
-    /// with options last.
+    /// All uniqueness constraints on its objects, inherited ones first. Of those that one entity declares, constraints with
+    /// options come last.
     public let constraints: [SchemaConstraint]
     /// The description in the model.
     public let description: EntityDescription
@@ -81,6 +81,8 @@ public final class SchemaEntity: Sendable {
     package let layout: UInt64
     /// What the declared merge policy does about its objects.
     package let mergeRules: EntityMergeRules
+    /// What stands for the entity in a layer above, with names of its own. It is set before anybody else has the schema.
+    package nonisolated(unsafe) weak var facade: AnyObject?
     private let columnIndexes: [String: Int]
     private let attributeIndexes: [String: Int]
     private let relationshipIndexes: [String: Int]
@@ -132,13 +134,13 @@ public final class SchemaEntity: Sendable {
     /// The constraints without options: those that name an object by its values alone.
     package var plainConstraints: [SchemaConstraint] { constraints.filter { $0.options == nil } }
 
-    /// The index of the column of that name (dotted for a leaf of a composite attribute), or nil.
+    /// The index of the column with that name (dotted for a leaf of a composite attribute), or nil.
     public func columnIndex(named name: String) -> Int? { columnIndexes[name] }
 
-    /// The index of the attribute of that name, or nil.
+    /// The index of the attribute with that name, or nil.
     public func attributeIndex(named name: String) -> Int? { attributeIndexes[name] }
 
-    /// The index of the relationship of that name, or nil.
+    /// The index of the relationship with that name, or nil.
     public func relationshipIndex(named name: String) -> Int? { relationshipIndexes[name] }
 
     /// Whether this is `other` or inherits from it.
@@ -151,7 +153,7 @@ public struct SchemaAttribute: Sendable {
     public let description: AttributeDescription
     /// The entity that declares it.
     public let declaringEntity: Int
-    /// Its columns: none if it is transient, several if it is composite, else one.
+    /// Its columns: none if it is transient, several if it is composite, otherwise one.
     public let columns: Range<Int>
     /// The attribute's regular expression, compiled once.
     let pattern: StringPattern?
@@ -159,16 +161,16 @@ public struct SchemaAttribute: Sendable {
 
 /// What a row stores of one attribute, leaf of a composite attribute, or to-one relationship.
 public struct SchemaColumn: Sendable {
-    /// What a column holds.
+    /// What a column contains.
     public enum Kind: Sendable, Hashable {
         /// Values of an attribute of that type.
         case attribute(AttributeType)
-        /// Targets of a to-one relationship: objects of the hierarchy under that entity.
+        /// Targets of a to-one relationship: objects of the hierarchy with that root entity.
         case reference(root: Int)
     }
     /// The property's name; dotted for a leaf of a composite attribute.
     public let name: String
-    /// What it holds.
+    /// What it contains.
     public let kind: Kind
     /// The attribute's description (the leaf's, for a composite one); nil for a relationship.
     public let attribute: AttributeDescription?
@@ -176,7 +178,7 @@ public struct SchemaColumn: Sendable {
     public let relationship: Int?
     /// The entity that declares it.
     public let declaringEntity: Int
-    /// Whether nil may be saved.
+    /// Whether nil can be saved.
     public let isOptional: Bool
     /// The value of a new object.
     public let defaultValue: Value
@@ -199,13 +201,13 @@ extension SchemaColumn {
 
 /// A relationship of an entity.
 public struct SchemaRelationship: Sendable {
-    /// Where the members are kept.
+    /// Where the members are stored.
     public enum Storage: Sendable, Hashable {
         /// In a column of the entity itself.
         case column(Int)
         /// In a column of the destination: the inverse is to-one.
         case inverseColumn(entity: Int, column: Int)
-        /// As pairs; whether this side is the pairs' source.
+        /// As pairs, with this side as their source or as their destination.
         case pairs(Int, isSource: Bool)
         /// Nowhere: the relationship is transient.
         case transient
@@ -214,17 +216,17 @@ public struct SchemaRelationship: Sendable {
     public let description: RelationshipDescription
     /// The entity that declares it.
     public let declaringEntity: Int
-    /// The entity it leads to.
+    /// The destination entity.
     public let destination: Int
     /// The index of the inverse among the destination's relationships.
     public let inverse: Int?
-    /// Where the members are kept.
+    /// Where the members are stored.
     public let storage: Storage
 }
 
 /// A uniqueness constraint.
 public struct SchemaConstraint: Sendable, Hashable {
-    /// The entity that declares it: it holds over that entity and all its descendants.
+    /// The entity that declares it. It applies to that entity and all its descendants.
     public let declaringEntity: Int
     /// Its columns, in the order of the model.
     public let columns: [Int]
@@ -233,7 +235,7 @@ public struct SchemaConstraint: Sendable, Hashable {
     /// What it says beyond that; nil if nothing.
     package let rule: KeyRule?
 
-    /// Its options: which objects take part, whether nil is a value, whether case counts; nil if it has none.
+    /// Its options: which objects it covers, whether nil is a value, and whether case matters; nil if it has none.
     public var options: UniquenessRule? { rule?.rule }
 
     /// What is compared of a row's values, by column of the entity; nil if the row takes no part.
@@ -244,7 +246,7 @@ public struct SchemaConstraint: Sendable, Hashable {
     }
 }
 
-/// A relationship that neither side can keep in a column: many-to-many, or to-many without inverse.
+/// A relationship that neither side can store in a column: many-to-many, or to-many without inverse.
 public struct SchemaPairs: Sendable {
     /// `Entity.relationship` of the source side.
     public let name: String
@@ -252,10 +254,10 @@ public struct SchemaPairs: Sendable {
     public let source: Int
     /// The relationship's index in the source.
     public let sourceRelationship: Int
-    /// The entity at the other end.
+    /// The destination entity.
     public let destination: Int
-    /// The inverse's index in the destination; nil without inverse. Equal to the source side for a
-    /// relationship that is its own inverse.
+    /// The inverse's index in the destination; nil if there is no inverse. Equal to the source side for a relationship that
+    /// is its own inverse.
     public let destinationRelationship: Int?
     /// The pairs as rows: a hidden entity with the columns `source` and `destination`.
     package let entity: SchemaEntity

@@ -1,4 +1,4 @@
-// The derived attributes of a schema, and what has to be computed anew when a row changes.
+// The derived attributes of a schema, and which of them to recompute when a row changes.
 //
 //   entities   how the derived attributes of an entity are computed, inherited ones first
 //   watches    by entity: the derived attributes, of whatever entity, that its rows are a source of
@@ -16,12 +16,12 @@ package struct SchemaDerivations: Sendable {
     package struct Watch: Sendable {
         /// How one gets from the source to the row with the derived attribute.
         package enum Way: Sendable {
-            /// The source's reference column leads there.
+            /// A reference column of the source refers to the row with the attribute.
             case members(column: Int)
-            /// Pairs lead there; whether the row with the attribute is on the source side of the pairs, and whether
-            /// it may be on either.
+            /// Pairs connect them; whether the row with the attribute is on the source side of the pairs, and whether it
+            /// can be on either.
             case pairs(Int, ownerIsSource: Bool, isSymmetric: Bool)
-            /// Back along references, from the one that leads to the source on.
+            /// Back along references, starting with the one that refers to the source.
             case path(back: [Derivation.Step])
         }
         /// The entity that declares the derived attribute, as an index of the schema.

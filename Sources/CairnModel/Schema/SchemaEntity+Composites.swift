@@ -1,8 +1,8 @@
 // The columns of composite attributes by their names.
 
 extension SchemaEntity {
-    /// The columns of a composite attribute, or of a composite element by its dotted name; nil if there is
-    /// none of that name.
+    /// The columns of a composite attribute, or of a composite element by its dotted name; nil if there is none with that
+    /// name.
     package func compositeColumns(_ name: String) -> Range<Int>? {
         let attribute = name.prefix { $0 != "." }
         guard let index = attributeIndex(named: String(attribute)),

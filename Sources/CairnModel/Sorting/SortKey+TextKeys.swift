@@ -1,4 +1,4 @@
-// The one place that says how texts are ordered by each comparison: as bytes whose order is that of the texts.
+// The only place that defines how strings are ordered by each comparison: as bytes with the order of the strings.
 //
 //   binary                    the text
 //   caseInsensitive           the text without case
@@ -12,8 +12,8 @@
 import FoundationEssentials
 
 extension SortKey.Comparison {
-    /// The value in whose place a value is sorted, by `SortingOrder`: of texts that are not compared by their bytes, the bytes
-    /// that are. To be made once for each row.
+    /// The value to sort by with `SortingOrder`: for strings that are not compared by their bytes, a sort key that is.
+    /// Compute it once per row.
     package func ordered(_ value: Value) -> Value {
         guard self != .binary, case .string(let text) = value else { return value }
         return .binary(Data(bytes(of: text)))

@@ -2,7 +2,7 @@
 //
 // Threads: a value.
 
-/// What objects are sorted by: the value at a key path, and how texts are compared.
+/// A sort key: the value at a key path, and how strings are compared.
 ///
 /// ```swift
 /// request.sortDescriptors = [
@@ -11,20 +11,20 @@
 /// ```
 public struct SortKey: Sendable, Hashable, Codable {
     /// The key path: a stored property, the (dotted) leaf of a composite attribute, or one of these across to-one
-    /// relationships. Nil on the way gives nil.
+    /// relationships. A key path that passes through nil is nil.
     public var key: String
-    /// Whether small values come first; nil counts as smallest, unless ``nulls`` says otherwise.
+    /// Whether small values come first. Nil is the smallest value, unless ``nulls`` is set.
     public var isAscending: Bool
-    /// How texts are compared. For all but texts only `.binary` is possible.
+    /// How strings are compared. Other types only support `.binary`.
     public var comparison: Comparison
-    /// Where objects without a value come; nil: first if ascending, and last if not, as in Core Data. A fetch index has that
-    /// order only: with the other one the objects are sorted.
+    /// Where objects without a value come; nil: first if ascending, otherwise last, as in Core Data. A fetch index only has
+    /// that order; with any other the objects are sorted.
     public var nulls: NullsPosition?
 
     /// Sorts by the value at a key path.
     ///
     /// ```swift
-    /// SortKey("price", nulls: .last)      // cheap ones first, and those without a price at the end
+    /// SortKey("price", nulls: .last)      // cheapest first, those without a price at the end
     /// ```
     public init(
         _ key: String, ascending: Bool = true, comparison: Comparison = .binary,
@@ -36,9 +36,9 @@ public struct SortKey: Sendable, Hashable, Codable {
         self.nulls = nulls
     }
 
-    /// Sorts by the value at a key path, in the way of one of Core Data's selectors: see ``Comparison``.
+    /// Sorts by the value at a key path, using one of Core Data's selectors: see ``Comparison``.
     ///
-    /// - Throws: `PredicateFormatError` naming a selector that a store does not know.
+    /// - Throws: `PredicateFormatError` naming a selector that stores do not support.
     public init(_ key: String, ascending: Bool, selector: String) throws(PredicateFormatError) {
         guard let comparison = Comparison(selector: selector) else {
             let known = Comparison.allCases.map(\.selector).joined(separator: ", ")
@@ -65,23 +65,22 @@ public struct SortKey: Sendable, Hashable, Codable {
             + (nilIsGreatest ? " nulls \(isAscending ? "last" : "first")" : "")
     }
 
-    /// How texts are compared. All orders are the same in every locale, in memory and in the store.
+    /// How strings are compared. All orders are the same in every locale, in memory and in the store.
     public enum Comparison: String, Sendable, Hashable, CaseIterable, Codable {
-        /// By their UTF-8 bytes, which is the order of their scalars: `compare:`.
+        /// By their UTF-8 bytes, which is the order of their Unicode scalars: `compare:`.
         case binary
-        /// By their bytes without regard to case: `caseInsensitiveCompare:`.
+        /// By their bytes, ignoring case: `caseInsensitiveCompare:`.
         case caseInsensitive
-        /// By letters first, without regard to case and accents, and by these where the letters are equal:
-        /// `localizedCompare:`. It is the order of the option `[l]` of a predicate.
+        /// By letters first, ignoring case and diacritics, and by these if the letters are equal: `localizedCompare:`. This
+        /// is the order of a predicate's option `[l]`.
         case localized
-        /// By letters first, and by accents where these are equal, without regard to case:
-        /// `localizedCaseInsensitiveCompare:`.
+        /// By letters first, and by diacritics if these are equal, ignoring case: `localizedCaseInsensitiveCompare:`.
         case localizedCaseInsensitive
-        /// As ``localized``, but numbers in the texts are compared by size, as people list files:
-        /// `localizedStandardCompare:`. A number is a run of the digits 0 to 9.
+        /// Like ``localized``, but numbers in the strings are compared by value, as in lists of files:
+        /// `localizedStandardCompare:`. A number is a sequence of the digits 0 to 9.
         case localizedStandard
 
-        /// The comparison that a selector of Core Data names; nil for any other selector.
+        /// The comparison for one of Core Data's selectors; nil for any other selector.
         public init?(selector: String) {
             guard let known = Self.allCases.first(where: { $0.selector == selector }) else {
                 return nil
@@ -89,7 +88,7 @@ public struct SortKey: Sendable, Hashable, Codable {
             self = known
         }
 
-        /// The selector that Core Data has for it.
+        /// Core Data's selector for it.
         public var selector: String {
             switch self {
             case .binary: "compare:"

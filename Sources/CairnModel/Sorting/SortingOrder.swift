@@ -1,7 +1,6 @@
-// The order of two values of one kind, the same in memory as in a store: text, URIs, bytes and UUIDs by
-// their bytes, numbers and dates by size with what is no number last, false before true, nil before
-// everything. Numbers of different types are ordered by size as well: equal ones are those that are one
-// for groups (see `Value+Groups`).
+// The order of two values of one kind, the same in memory and in stores: strings, URIs, bytes and UUIDs by their bytes,
+// numbers and dates by value with NaN last, false before true, and nil before everything. Numbers of different types are
+// ordered by value too: those are equal that are the same group key (see `Value+Groups`).
 
 import FoundationEssentials
 

@@ -1,4 +1,4 @@
-// When two values are one for groups, for rows that are wanted once, and for the members of sets.
+// When two values are equal as group keys, in distinct rows, and as members of sets.
 //
 //   1. Integers, doubles, floats and decimals are one if they are the same number, whatever their types; truth values are no
 //      numbers here. Nothing is rounded: an integer that no double holds is equal to no double.
@@ -17,7 +17,7 @@
 import FoundationEssentials
 
 extension Value {
-    /// The value as a group shows it: both zeros are one.
+    /// The value as a group key: both zeros are the same key.
     package var asGroupKey: Value {
         switch self {
         case .double(let value) where value == 0: .double(0)

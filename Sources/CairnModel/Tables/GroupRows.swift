@@ -1,10 +1,10 @@
-// Makes rows of groups whose keys and figures are known.
+// Creates the rows of groups whose keys and aggregates are known.
 //
 // Most columns are keys and figures as they are: their values are taken from where they are, and nothing is evaluated.
 //
 // Threads: a value.
 
-/// The rows of groups whose keys and figures are known.
+/// The rows of groups whose keys and aggregates are known.
 package struct GroupRows {
     private let plan: TablePlan
     private let columns: [ExpressionEvaluator]

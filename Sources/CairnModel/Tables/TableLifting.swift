@@ -1,4 +1,4 @@
-// Takes expressions of groups apart into what is asked of each object and what is asked of a group.
+// Splits expressions of groups into the part that is evaluated per object and the part that is evaluated per group.
 //
 // Threads: lives in one call.
 
@@ -10,7 +10,7 @@ struct TableLifting {
     private(set) var keys: [ExpressionNode] = []
     private(set) var aggregates: [TableAggregate] = []
     private var binder: PredicateBinder
-    /// Columns that are being taken apart: none may stand for itself.
+    /// Columns that are being expanded: none may refer to itself.
     private var open: Set<String> = []
     /// How deep in expressions, and in those of columns that they name, this is.
     private var depth = 0
@@ -41,7 +41,7 @@ struct TableLifting {
             if binder.nullSemantics == .sql { try bound.checkSize() }
             if kind.isCollection {
                 throw PredicateFormatError(
-                    "\(key) leads through a to-many relationship: objects cannot be grouped by it",
+                    "\(key) crosses a to-many relationship: objects cannot be grouped by it",
                     key: PredicateBinder.key(of: key))
             }
             keys.append(bound)
@@ -153,7 +153,7 @@ struct TableLifting {
         guard kind.isCollection else { return bound }
         if isMode(node) { return .index(of: bound, .first) }
         throw PredicateFormatError(key: PredicateBinder.key(of: written ?? node)) {
-            "\($0(written ?? node)) gives many values, but a table has one value in each cell"
+            "\($0(written ?? node)) returns many values, but a table cell has one"
         }
     }
 
@@ -245,7 +245,7 @@ struct TableLifting {
             if let column = try column(path) { return column }
             try checkName(path)
             throw PredicateFormatError(
-                "\(path) is one of many in a group: group by it, or ask for its min:, max: or sum:",
+                "\(path) has many values in a group: group by it, or use min:, max: or sum:",
                 key: path)
         case .path(let base, let path): return .path(of: try lift(base), path)
         case .function(let function, let parts): return .function(function, try lift(parts))
@@ -255,9 +255,14 @@ struct TableLifting {
             return .conditional(try lift(test), try lift(one), try lift(other))
         default:
             throw PredicateFormatError(key: PredicateBinder.key(of: node)) {
-                "\($0(node)) is one of many in a group: group by it, or ask for an aggregate of it"
+                "\($0(node)) has many values in a group: group by it, or use an aggregate"
             }
         }
+    }
+
+    /// Refuses a sort key that is the name of neither a column nor a property.
+    func checkSortKey(_ name: String) throws(PredicateFormatError) {
+        if !terms.columns.contains(where: { $0.name == name }) { try checkName(name) }
     }
 
     /// Refuses what neither the entity nor the table has a name for.

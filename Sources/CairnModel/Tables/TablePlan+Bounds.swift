@@ -1,7 +1,7 @@
-// What a condition on groups says of how many rows a group has.
+// The limits that a condition on groups sets for their numbers of rows.
 
 extension TablePlan {
-    /// How many rows a group that is wanted can have. The condition itself is asked all the same.
+    /// How many rows a group that passes the condition can have. The condition itself is evaluated anyway.
     package var rowsWanted: ClosedRange<Int> {
         var bounds = (least: 1, most: Int.max)
         if keys.isEmpty { bounds.least = 0 }

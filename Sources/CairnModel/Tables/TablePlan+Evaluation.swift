@@ -1,4 +1,4 @@
-// Answers a table from objects at hand: what a store has to give, said in the plainest way.
+// Computes a table from objects in memory: the reference for what a store must return, in the simplest form.
 //
 //   1. Without groups: the expressions of each object. With groups: objects are put into groups by the values of the keys,
 //      each aggregate is made of the collected values, and the expressions are asked with these as variables.
@@ -8,7 +8,7 @@
 // Threads: immutable, so any.
 
 extension TablePlan {
-    /// Rows with what each is sorted by; nothing if they are not sorted.
+    /// Rows with their sort keys, which are empty if the rows are not sorted.
     package struct Rows {
         package private(set) var values: [[Value]] = []
         fileprivate var orders: [[Value]] = []

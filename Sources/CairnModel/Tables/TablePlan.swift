@@ -1,4 +1,4 @@
-// The terms of a table, checked against an entity and made ready to be answered.
+// The definition of a table, checked against an entity and ready for execution.
 //
 //   1. If there are groups or aggregates, each column, the condition on groups and the sort keys are taken apart: what the
 //      groups are made by becomes a variable, each aggregate becomes a variable, and a column's name stands for what is in it.
@@ -9,7 +9,7 @@
 //
 // Threads: a value.
 
-/// A table that can be answered.
+/// A table that can be computed.
 package struct TablePlan: Sendable {
     /// What rows are sorted by.
     package struct SortTerm: Sendable {
@@ -81,6 +81,11 @@ package struct TablePlan: Sendable {
             }
             written = having == nil ? [:] : lifting.written
             for key in sort {
+                // One row for all has no order, so that objects may be sorted by what has many values in it.
+                if terms.groupBy.isEmpty {
+                    try lifting.checkSortKey(key.key)
+                    continue
+                }
                 sortTerms.append(
                     try lifting.sortTerm(key, try lifting.lifted(.keyPath(key.key))))
             }

@@ -1,21 +1,21 @@
-// What a table of values is made of: columns, groups, and which groups and rows are wanted.
+// The definition of a table of values: columns, groups, and conditions on groups and rows.
 //
 // Threads: a value.
 
-/// The terms of a table: what its columns say of the objects that match.
+/// The definition of a table: what its columns contain for the objects that match.
 ///
 /// Without groups and aggregates there is a row for each object. With `groupBy` there is a row for each group; with an
 /// aggregate and no `groupBy` there is one row for all.
 ///
 /// An aggregate is a statistical function (`count:`, `sum:`, `min:`, `max:`, `average:`, `median:`, `mode:`, `stddev:`) of
-/// one argument that leads through no to-many relationship, or `@count`, `@sum`, `@avg`, `@min`, `@max` of such a path.
-/// Through a to-many relationship a function is about the members of each object. Nil counts for nothing.
+/// one argument that passes through no to-many relationship, or `@count`, `@sum`, `@avg`, `@min`, `@max` of such a key
+/// path. Through a to-many relationship a function applies to the members of each object. Nil is ignored.
 public struct TableTerms: Sendable, Hashable {
     /// A column of the table.
     public struct Column: Sendable, Hashable {
-        /// What the column is called.
+        /// The column's name.
         public var name: String
-        /// What is in it.
+        /// Its values.
         public var expression: ExpressionNode
 
         /// A column with the values of an expression.
@@ -24,20 +24,20 @@ public struct TableTerms: Sendable, Hashable {
             self.expression = expression
         }
 
-        /// A column with the values at a path.
+        /// A column with the values at a key path.
         public init(_ path: String) { self.init(path, .keyPath(path)) }
     }
 
     /// The columns.
     public var columns: [Column]
-    /// What is equal in all objects of a group; nil is a value like others here.
+    /// What the objects of a group have in common; nil is a value like any other here.
     public var groupBy: [ExpressionNode] = []
-    /// Which groups are wanted: a condition on what they are grouped by, on aggregates, and on columns by their names, as
-    /// keys or as variables.
+    /// Which groups to include: a condition on the group keys, on aggregates, and on columns by their names, as keys or as
+    /// variables.
     public var having: PredicateNode?
-    /// Whether rows that are equal are given once.
+    /// Whether rows are distinct.
     public var isDistinct = false
 
-    /// A table with columns.
+    /// Creates a table with columns.
     public init(columns: [Column]) { self.columns = columns }
 }

@@ -1,4 +1,4 @@
-// How descriptions are written: what has its usual value is left out, and what is missing is usual.
+// How descriptions are encoded: default values are omitted, and missing keys have default values.
 //
 // A store keeps its model in this form. So a model stays small, and a later version of this library can
 // add a property without losing the models that stores have kept so far. For the same reason a usual
@@ -7,7 +7,7 @@
 // A text that a person has written is read strictly: a key that nobody knows is a mistake there.
 
 extension CodingUserInfoKey {
-    /// Whether keys that nobody knows are refused.
+    /// Whether unknown keys are rejected.
     static var refusesUnknownKeys: CodingUserInfoKey? {
         CodingUserInfoKey(rawValue: "cairn.refusesUnknownKeys")
     }

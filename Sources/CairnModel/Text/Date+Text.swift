@@ -1,4 +1,4 @@
-// Dates from and to ISO 8601 text, without losing a bit.
+// Dates as ISO 8601 text, without losing a bit.
 //
 //   day        = YYYY-MM-DD
 //   date-time  = day ("T" | " ") HH:MM[:SS[.fraction]] [zone]
@@ -11,7 +11,7 @@
 package import FoundationEssentials
 
 extension Date {
-    /// The moment that an ISO 8601 text means; nil if it is none.
+    /// The date that an ISO 8601 string represents; nil if it is not a date.
     package init?(isoText text: some StringProtocol) {
         var reader = ISOReader(bytes: Array(text.utf8)[...])
         guard let seconds = reader.moment() else { return nil }

@@ -7,7 +7,7 @@
 package import FoundationEssentials
 
 extension Decimal {
-    /// The number that a text of digits stands for; nil if it is none, or has more digits than a decimal.
+    /// The number that a string of digits represents; nil if it is not a number, or has more digits than a decimal.
     package init?(exactText text: some StringProtocol) {
         guard let parts = DecimalText(text) else { return nil }
         guard !parts.digits.isEmpty else {

@@ -1,5 +1,5 @@
-// JSON in the one form in which stores write it: without white space, the keys of every object in the order of their
-// bytes, numbers whole.
+// JSON in the one form in which stores write it: without white space, with the keys of every object in byte order, and with
+// integers only.
 //
 // The general decoder finds out at run time what conforms to what, which the first time takes longer than all else
 // that opening a store does. So what stores write themselves is read here. This reader judges nothing: of whatever
@@ -9,7 +9,7 @@
 // Invariants: what is read here, the general decoder reads alike.
 // Threads: one reader in one thread.
 
-/// The JSON has another form than the plain one.
+/// The JSON does not have the plain form.
 package struct NotPlainJSON: Error {
     package init() {}
 }

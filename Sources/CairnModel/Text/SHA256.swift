@@ -5,7 +5,7 @@
 //
 // Threads: a value.
 
-/// The hash of bytes by which contents are told apart: two different ones with the same hash are not known.
+/// The hash of bytes that identifies contents. No two different contents with the same hash are known.
 package struct SHA256: Sendable {
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,

@@ -1,4 +1,4 @@
-// Texts without regard to case and accents, the same in every locale.
+// Strings without case and diacritics, the same in every locale.
 //
 //   1. ASCII needs nothing but small letters.
 //   2. Else every scalar is decomposed canonically, so that both ways to write a letter are one.
@@ -8,7 +8,7 @@
 @_spi(_Unicode) import Swift
 
 extension String {
-    /// The text as it is compared without regard to case, accents, or both.
+    /// The string for comparisons that ignore case, diacritics, or both.
     package func folded(case isCaseless: Bool, diacritics isPlain: Bool) -> String {
         if utf8.allSatisfy({ $0 < 0x80 }) {
             guard isCaseless else { return self }

@@ -2,13 +2,13 @@
 
 /// The type of an attribute.
 public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Legal for transient attributes only.
+    /// Only for transient attributes.
     case undefined
-    /// A whole number of 16 bits.
+    /// A 16-bit integer.
     case integer16
-    /// A whole number of 32 bits.
+    /// A 32-bit integer.
     case integer32
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     case integer64
     /// An exact decimal number of up to 38 digits.
     case decimal
@@ -16,11 +16,11 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     case double
     /// A single-precision number.
     case float
-    /// Text.
+    /// A string.
     case string
-    /// A truth value.
+    /// A Boolean.
     case boolean
-    /// A moment: seconds since 2001-01-01 UTC.
+    /// A date: seconds since 2001-01-01 UTC.
     case date
     /// Bytes.
     case binary
@@ -28,9 +28,9 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     case uuid
     /// A URI.
     case uri
-    /// A value that a named transformer turns into bytes.
+    /// A value that a named transformer converts to bytes.
     case transformable
-    /// An object id: only the result of expressions, never stored.
+    /// An object id: only as the result of expressions, never stored.
     case objectID
     /// A group of named elements, each an attribute of its own.
     case composite

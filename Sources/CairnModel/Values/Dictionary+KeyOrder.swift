@@ -1,8 +1,8 @@
 extension Dictionary where Key: Comparable {
-    /// The pairs in the order of their keys.
+    /// The pairs, sorted by key.
     ///
-    /// For what is sorted once in a request: the sort is compiled once, where one in its place is compiled for each type
-    /// of value. Long lists of pairs are sorted faster in their place.
+    /// For sorts that happen once in a request. This sort is compiled only once, whereas an in-place sort is compiled for
+    /// each type of value. Long lists of pairs are faster to sort in place.
     @inlinable @inline(__always)
     package func inKeyOrder() -> [(key: Key, value: Value)] {
         // Mostly there is nothing to be put in order, and code for any type would look the types up all the same.

@@ -1,20 +1,19 @@
-// The identity of a managed object: which store, which entity hierarchy, which number in it.
+// The identity of a managed object: its store, its entity hierarchy, and its number in the hierarchy.
 
 public import FoundationEssentials
 
 /// The identity of an object, stable for its whole life and across processes.
 ///
-/// An id is a plain value: it can be kept, sent between tasks and turned into a URI and back. An object
-/// that has not been saved yet has a *temporary* id, which the save replaces by a permanent one, unless
-/// a permanent one was obtained before.
+/// An id is a value: it can be stored, sent between tasks, and converted to a URI and back. An object that has not been
+/// saved yet has a *temporary* id, which the save replaces by a permanent one, unless a permanent one was obtained before.
 public struct ObjectID: Sendable, Hashable {
     /// The store's identifier; of a temporary id, the context's.
     public let store: UUID
-    /// Which entity hierarchy of the store: all entities under one root share their numbers.
+    /// The entity hierarchy in the store: all entities under one root share their numbers.
     public let hierarchy: UInt32
-    /// The object's number in its hierarchy, never given twice. That of a stored object has 32 bits.
+    /// The object's number in its hierarchy, which is never reused. For a stored object it has 32 bits.
     public let reference: UInt64
-    /// Whether the object has not been given a permanent identity yet.
+    /// Whether the object has no permanent id yet.
     public let isTemporary: Bool
 
     /// The id of a stored object.
@@ -25,7 +24,7 @@ public struct ObjectID: Sendable, Hashable {
         self.isTemporary = false
     }
 
-    /// The id of an object that no store knows yet.
+    /// The id of an object that has not been stored yet.
     public init(temporary reference: UInt64, hierarchy: UInt32, context: UUID) {
         self.store = context
         self.hierarchy = hierarchy
@@ -43,7 +42,7 @@ public struct ObjectID: Sendable, Hashable {
         return url
     }
 
-    /// The id that a URI stands for, or nil if it is none.
+    /// The id that a URI represents, or nil if the URI is not an object id.
     public init?(uriRepresentation: URL) {
         let text = uriRepresentation.absoluteString
         let prefix = "x-cairn://"
@@ -63,7 +62,7 @@ public struct ObjectID: Sendable, Hashable {
         }
     }
 
-    /// Whether both are the same object.
+    /// Whether both identify the same object.
     public static func == (left: ObjectID, right: ObjectID) -> Bool {
         left.reference == right.reference && left.hierarchy == right.hierarchy
             && left.isTemporary == right.isTemporary && left.store == right.store
@@ -78,7 +77,7 @@ public struct ObjectID: Sendable, Hashable {
 }
 
 extension ObjectID: Codable {
-    /// Reads an id from its URI.
+    /// Decodes an id from its URI.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let url = try container.decode(URL.self)
@@ -89,7 +88,7 @@ extension ObjectID: Codable {
         self = id
     }
 
-    /// Writes the id as its URI.
+    /// Encodes the id as its URI.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(uriRepresentation)
@@ -97,7 +96,7 @@ extension ObjectID: Codable {
 }
 
 extension ObjectID: CustomStringConvertible {
-    /// Reference and hierarchy, short.
+    /// Reference and hierarchy, in short form.
     public var description: String {
         "\(isTemporary ? "t" : "p")\(reference)@h\(hierarchy)"
     }

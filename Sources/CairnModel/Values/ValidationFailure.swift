@@ -1,28 +1,28 @@
-// Why a value may not be saved, with Core Data's numbers.
+// Why a value cannot be saved, with Core Data's error codes.
 
-/// What a value does that its model forbids.
+/// How a value violates its model.
 public struct ValidationFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of failure, numbered as Core Data does. More kinds may come.
+    /// The kind of failure, with Core Data's numbers. More kinds may be added.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// Core Data's number.
         public let rawValue: Int
 
-        /// The code of that number.
+        /// The code with that number.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Whatever has no number of its own.
+        /// All failures that have no code of their own.
         public static let generic = Code(rawValue: 1550)
-        /// A mandatory property is nil.
+        /// A required property is nil.
         public static let missingMandatoryProperty = Code(rawValue: 1570)
-        /// A number is above the greatest value.
+        /// A number is above the maximum.
         public static let numberTooLarge = Code(rawValue: 1610)
-        /// A number is below the least value.
+        /// A number is below the minimum.
         public static let numberTooSmall = Code(rawValue: 1620)
-        /// A date is after the latest one.
+        /// A date is too late.
         public static let dateTooLate = Code(rawValue: 1630)
-        /// A date is before the earliest one.
+        /// A date is too early.
         public static let dateTooSoon = Code(rawValue: 1640)
-        /// A date is no moment at all, or a decimal number no number.
+        /// A date or a decimal number is not a number.
         public static let invalidDate = Code(rawValue: 1650)
         /// A string has too many characters.
         public static let stringTooLong = Code(rawValue: 1660)
@@ -38,7 +38,7 @@ public struct ValidationFailure: Error, Sendable, Hashable, CustomStringConverti
     public let code: Code
     /// The property; dotted for an element of a composite attribute.
     public let key: String
-    /// The value that was refused.
+    /// The invalid value.
     public let value: Value
     /// What is wrong, as a sentence without the value.
     public let message: String
@@ -51,9 +51,9 @@ public struct ValidationFailure: Error, Sendable, Hashable, CustomStringConverti
         self.message = message
     }
 
-    /// The message with key and number, without the value.
+    /// The message with key and code, without the value.
     public var description: String { "\(key): \(message) (\(code))" }
 
-    /// The message with key, value and number.
+    /// The message with key, value and code.
     public var fullDescription: String { "\(key) = \(value): \(message) (\(code))" }
 }

@@ -1,4 +1,4 @@
-// How a value is written into the model that a store keeps, and into one that people read.
+// How a value is encoded in the model that a store keeps, and in one for people.
 //
 // A store keeps the bits of doubles, floats and dates: NaN and the infinities have no form in JSON, and no digit may be lost.
 // For people they are texts, from which the same bits are read.
@@ -10,7 +10,7 @@ extension Value: Codable {
         case integer, decimal, double, float, string, boolean, date, binary, uuid, uri, objectID
     }
 
-    /// Reads a value by the one key that names its kind; none is nil.
+    /// Decodes a value by the one key that names its type. No key means nil.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         guard let key = container.allKeys.first else {
@@ -50,7 +50,7 @@ extension Value: Codable {
         }
     }
 
-    /// Writes a value under the name of its kind.
+    /// Encodes a value with its type as the key.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         switch self {

@@ -1,4 +1,4 @@
-// Whether a value is one that an attribute of a given type can hold.
+// Whether an attribute of a given type can have a value.
 
 extension Value {
     /// Whether this is a value of that type, within its range. Nil fits no type here.

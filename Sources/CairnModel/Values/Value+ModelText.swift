@@ -1,12 +1,11 @@
-// Defaults and limits as model files write them.
+// Defaults and limits as strings of model files.
 
 import FoundationEssentials
 
 extension Value {
-    /// The value of a type that a text of a model file stands for; nil if it is none.
+    /// The value of a type that a string of a model file represents; nil if it represents none.
     ///
-    /// Numbers may be written with a fraction of zeros, or as YES and NO, for integers as well: the
-    /// editor of old days did so.
+    /// Integers can also be written with a fraction of zeros, or as YES and NO, as old editors did.
     init?(modelText text: String, type: AttributeType) {
         switch type {
         case .integer16, .integer32, .integer64:

@@ -1,20 +1,20 @@
-// The order of two values of one type, where the type has one.
+// The order of two values of one type, if the type is ordered.
 
 import FoundationEssentials
 
-/// How two values lie to each other.
+/// The order of two values.
 public enum ValueOrder: Sendable, Hashable {
-    /// The first is less.
+    /// The first is smaller.
     case ascending
-    /// Neither is less.
+    /// Neither is smaller.
     case same
     /// The first is greater.
     case descending
 }
 
 extension Value {
-    /// How this value lies to another: nil if one of them is nil or NaN, the types differ, or the type
-    /// has no order. Strings are compared by their UTF-8 bytes.
+    /// Compares this value with another: nil if one of them is nil or NaN, the types differ, or the type is not ordered.
+    /// Strings are compared by their UTF-8 bytes.
     public func compare(to other: Value) -> ValueOrder? {
         switch (self, other) {
         case (.integer(let a), .integer(let b)): Self.order(a, b)

@@ -1,15 +1,14 @@
-// One value of one attribute or to-one relationship, as it crosses the borders between a model, an
-// object layer and a store.
+// One value of an attribute or to-one relationship, as it is passed between a model, an object layer and a store.
 //
 // Inside a store values lie in columns and inside an object in raw cells; this form is for the edges:
 // defaults, limits, dictionaries of a batch, single values asked for by key.
 
 public import FoundationEssentials
 
-/// A single value: nil, or one of the kinds that attributes and to-one relationships can hold.
+/// A single value: nil, or one of the types that attributes and to-one relationships can have.
 ///
-/// Equality is exact. Two doubles that are both NaN are equal here, and `0.0` differs from `-0.0`,
-/// because "has the value changed" is a question about bits, not about arithmetic.
+/// Equality is exact. Two NaN doubles are equal here, and `0.0` differs from `-0.0`, because whether a value has changed
+/// depends on bits, not on arithmetic.
 public enum Value: Sendable {
     /// No value.
     case null
@@ -21,11 +20,11 @@ public enum Value: Sendable {
     case double(Double)
     /// A single-precision number.
     case float(Float)
-    /// Text.
+    /// A string.
     case string(String)
-    /// A truth value.
+    /// A Boolean.
     case boolean(Bool)
-    /// A moment, with the precision of `Date`.
+    /// A date, with the precision of `Date`.
     case date(Date)
     /// Bytes: binary attributes, and transformable ones in their archived form.
     case binary(Data)
@@ -43,7 +42,7 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
-    /// Whether both are the same kind and the same bits; all NaNs are one.
+    /// Whether both have the same type and the same bits; all NaNs are equal.
     public static func == (left: Value, right: Value) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -98,7 +97,7 @@ extension UInt32 {
 }
 
 extension Value: CustomStringConvertible {
-    /// The value for people's eyes.
+    /// The value as text for people.
     public var description: String {
         switch self {
         case .null: "nil"

@@ -1,18 +1,18 @@
-// One model made of several: entities of different modules in one store.
+// One model composed of several: entities of different modules in one store.
 
 public import FoundationEssentials
 
 extension ManagedObjectModel {
-    /// Puts models together: the entities of all of them, in the order of the models. What several models say alike is there
-    /// once.
+    /// Merges models: the result has the entities of all of them, in the order of the models. What several models declare
+    /// identically is included once.
     ///
     /// ```swift
     /// let model = try ManagedObjectModel(merging: [accounts, shop])
     /// ```
     ///
-    /// A configuration that several models have has the entities of all of them.
+    /// A configuration that several models have contains the entities of all of them.
     ///
-    /// - Throws: `ModelError` if two models say different things of an entity, composite or request of one name.
+    /// - Throws: `ModelError` if two models declare an entity, composite or request with the same name differently.
     public init(merging models: [ManagedObjectModel]) throws(ModelError) {
         self.init()
         for model in models {
@@ -40,14 +40,14 @@ extension ManagedObjectModel {
             }
             if known != one {
                 throw ModelError(
-                    .duplicateName, "two of the models have a different \(noun) of this name",
+                    .duplicateName, "two of the models have different versions of this \(noun)",
                     element: name(one))
             }
         }
     }
 
-    /// Puts together the model that has these hashes, taking each entity from the first model that has it in that version: the
-    /// models may be of different versions. Nil if they do not have all of them.
+    /// Composes the model that has these hashes, taking each entity from the first model that has it in that version. The
+    /// models can be of different versions. Nil if they do not have all of the entities.
     ///
     /// ```swift
     /// let old = ManagedObjectModel(merging: versions, forEntityVersionHashes: metadata.modelVersionHashes)

@@ -1,15 +1,15 @@
-// Which version of a model a store was made with.
+// The version of a model with which a store was created.
 
 public import FoundationEssentials
 
 extension ModelVersions {
-    /// The version whose entities have these hashes: those of ``ManagedObjectModel/entityVersionHashesByName``, all of them and
-    /// no others. Nil if no version has them.
+    /// The version whose entities have exactly these hashes, as in ``ManagedObjectModel/entityVersionHashesByName``. Nil if
+    /// no version has them.
     ///
-    /// The current version is looked at first, then the others, the latest first. A version that cannot be read is passed over
-    /// if another one fits.
+    /// The current version is tried first, then the others, the latest first. A version that cannot be read is skipped if
+    /// another one fits.
     ///
-    /// - Throws: `ModelError` if no version fits and one could not be read.
+    /// - Throws: `ModelError` if no version fits and at least one could not be read.
     public func readVersion(withEntityVersionHashes hashes: [String: Data]) throws(ModelError)
         -> ModelFile?
     {

@@ -1,7 +1,7 @@
-// What people call a version of a schema.
+// The version number of a schema, for people.
 
 extension Schema {
-    /// The version of a schema, for people: versions of stores are told apart by what they store.
+    /// A version number of a schema, for people. Stores compare version hashes instead.
     public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
         /// The first number.
         public let major: Int
@@ -17,12 +17,12 @@ extension Schema {
             self.patch = patch
         }
 
-        /// Whether the left one is the earlier.
+        /// Whether the left one is earlier.
         public static func < (left: Version, right: Version) -> Bool {
             (left.major, left.minor, left.patch) < (right.major, right.minor, right.patch)
         }
 
-        /// The numbers with points between them.
+        /// The numbers, separated by dots.
         public var description: String { "\(major).\(minor).\(patch)" }
     }
 }

@@ -222,7 +222,7 @@ struct ArchivedTreeTests {
             }.description
         }
         let chain = Array(repeating: "@count", count: 450).joined(separator: ".")
-        #expect(try reason(.path(chain)).hasPrefix("its text could not be read again: "))
+        #expect(try reason(.path(chain)).hasPrefix("its format could not be parsed: "))
     }
 
     @Test("A chain of operators that is too long is refused before it is built")

@@ -115,7 +115,7 @@ struct PredicateBindingTests {
             ("parent < nil", "no order"), ("SELF > nil", "no order"), ("object == 'x'", "nil"),
             ("object IN {}", "nil"), ("temporary == 'x'", "transient"),
             ("place == nil", "composite"),
-            ("children == nil", "to-many"), ("parent.i16 == 1", "across a relationship"),
+            ("children == nil", "to-many"), ("parent.i16 == 1", "crosses a relationship"),
             ("parent == 5", "object id"), ("SELF == 'x'", "object id"),
             ("i16 IN {1, 'x'}", "integer16"), ("string CONTAINS 'x'", "CONTAINS is not supported"),
             ("string BEGINSWITH 'x'", "BEGINSWITH is not supported"),

@@ -60,7 +60,7 @@ struct SQLNullsBindingTests {
         #expect(throws: Never.self) { try bound(format, .twoValued) }
         let error = #expect(throws: PredicateFormatError.self) { try bound(format) }
         #expect(error?.key == "$m")
-        #expect(error?.message.contains("SQL's rules for nil") == true)
+        #expect(error?.message.contains("SQL's null semantics") == true)
     }
 
     @Test("What its tests make too deep is refused at once, in words that say so")
@@ -82,7 +82,7 @@ struct SQLNullsBindingTests {
         let grown = #expect(throws: PredicateFormatError.self) {
             try nested(deepest).bound(to: entity, in: schema, nullSemantics: .sql)
         }
-        #expect(grown?.message.contains("SQL's rules for nil add") == true)
+        #expect(grown?.message.contains("SQL's null semantics add") == true)
         let whole = try nested(deepest - 1).bound(to: entity, in: schema, nullSemantics: .sql)
         #expect(try whole.boundForStore(to: entity, in: schema) == whole)
     }

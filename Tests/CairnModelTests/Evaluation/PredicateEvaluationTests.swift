@@ -269,12 +269,12 @@ struct PredicateEvaluationTests {
             ("missing == 1", "missing", "no attribute or relationship"),
             ("parent.missing == 1", "missing", "Thing has no attribute"),
             ("name.size == 1", "size", "no property"),
-            ("children == nil", "children", "ANY, ALL or NONE"),
-            ("children.count > 1", "children.count", "ANY, ALL or NONE"),
+            ("children == nil", "children", "ANY, ALL, NONE or CONTAINS"),
+            ("children.count > 1", "children.count", "ANY, ALL, NONE or CONTAINS"),
             ("children.name CONTAINS 5", "children.name", "not a string"),
             ("ANY count == 1", "count", "not a collection"),
             ("count == 'x'", "count", "not an integer32"), ("name == 5", "name", "not a string"),
-            ("name CONTAINS count", "name", "for strings"),
+            ("name CONTAINS count", "name", "compares strings"),
             ("count LIKE 'x'", "count", "not an integer32"),
             ("count + name == 1", "count", "takes numbers"),
             ("uppercase:(count) == 'A'", "count", "strings"),
@@ -290,11 +290,15 @@ struct PredicateEvaluationTests {
             ("children.@count.name == 1", "name", "@count is a number"),
             ("children.@max == 1", "children", "order"),
             ("count IN 5.0 + 1", "count", "not a list"),
-            ("count == {1}", "count", "one value"), ("count[0] == 1", "count", "not a collection"),
+            ("count == {1}", "count", "a single value"),
+            ("count[0] == 1", "count", "not a collection"),
             ("SUBQUERY(children, $x, $x.foo == 1).@count > 0", "foo", "no attribute"),
             ("SUBQUERY(count, $x, $x == 1).@count > 0", "count", "not a collection"),
-            ("SUBQUERY(children, $x, TRUEPREDICATE) == 0", "children", "ANY, ALL or NONE"),
-            ("FUNCTION(SELF, 'f:') == 1", "f:", "not known"),
+            (
+                "SUBQUERY(children, $x, TRUEPREDICATE) == 0", "children",
+                "ANY, ALL, NONE or CONTAINS"
+            ),
+            ("FUNCTION(SELF, 'f:') == 1", "f:", "unknown function"),
             ("count == FETCH(a, b, TRUE)", "FETCH", "FETCH"),
             (
                 "distanceToLocation:fromLocation:(1, 2) < 1", "distanceToLocation:fromLocation:",
@@ -322,8 +326,8 @@ struct PredicateEvaluationTests {
         }
         #expect(
             refusal?.message
-                == #"'(a)\1' cannot be used as a regular expression: the reference \1 to a group is not supported, "#
-                + "because its running time has no bound: write what it stands for (at character 4)"
+                == #"'(a)\1' cannot be used as a regular expression: the back-reference \1 is not supported, "#
+                + "because its running time has no bound: repeat the group's pattern instead (at character 4)"
         )
         #expect(refusal?.plainMessage == "$value cannot be used as a regular expression")
         let deep = PredicateNode.compare(

@@ -274,7 +274,7 @@ struct MappingModelReadingTests {
         static let all: [Bad] = [
             Bad(
                 name: "another file", code: .malformed, element: nil,
-                sentence: "this is not a mapping model: the outermost element is model",
+                sentence: "this is not a mapping model: the root element is model",
                 edit: { _ in "<model/>" }),
             Bad(
                 name: "no mapping model", code: .malformed, element: nil,
@@ -307,7 +307,7 @@ struct MappingModelReadingTests {
             Bad(
                 name: "an entity that is not there", code: .unknownName, element: "ShopToGarage",
                 sentence:
-                    "the old model has no entity Shop; the file is about Shop.xcdatamodel and Shop 2.xcdatamodel",
+                    "the old model has no entity Shop; the file maps Shop.xcdatamodel to Shop 2.xcdatamodel",
                 change: { $0.entities[5].source = "Shop" }),
             Bad(
                 name: "an attribute that is not there", code: .unknownName,
@@ -327,7 +327,7 @@ struct MappingModelReadingTests {
                 change: { $0.entities[6].texts["mappingnumber"] = "seven" }),
             Bad(
                 name: "a predicate that is none", code: .invalidMapping, element: "Place",
-                sentence: "its filter predicate is not understood",
+                sentence: "its filter predicate is invalid",
                 change: { $0.entities[6].texts["sourcefilterpredicatestring"] = "name ==" }),
             Bad(
                 name: "a predicate of other keys", code: .invalidMapping, element: "Place",
@@ -356,7 +356,7 @@ struct MappingModelReadingTests {
             Bad(
                 name: "a block", code: .invalidMapping, element: "Cars.plate",
                 sentence:
-                    "its value expression cannot be carried out here: it has an expression of the class NSBlockExpression",
+                    "its value expression is not supported: it has an expression of the class NSBlockExpression",
                 change: { $0.entities[3].properties[0].expression = .other("NSBlockExpression") }),
             Bad(
                 name: "a path that leads nowhere", code: .invalidMapping, element: "Cars.plate",
@@ -385,14 +385,14 @@ struct MappingModelReadingTests {
             Bad(
                 name: "a mapping that makes nothing", code: .invalidMapping,
                 element: "PersonToPerson.vehicles",
-                sentence: "VehicleToVehicle makes no objects, because Vehicle is abstract",
+                sentence: "VehicleToVehicle creates no objects, because Vehicle is abstract",
                 change: {
                     $0.entities[0].properties[7].expression = .destinations(
                         "VehicleToVehicle", .source("vehicles"))
                 }),
             Bad(
                 name: "a key path that is none", code: .invalidMapping,
-                element: "PersonToPerson.badges", sentence: "its key path is not understood",
+                element: "PersonToPerson.badges", sentence: "its key path is invalid",
                 change: { $0.entities[0].properties[9].texts["sourcekeypath"] = "$source." }),
             Bad(
                 name: "a key path without end", code: .invalidMapping,
@@ -476,7 +476,7 @@ struct MappingModelReadingTests {
             try Data(ArchivedNode.itself.archive).write(to: compiled)
             #expect(
                 try message(compiled.path)
-                    == "\(compiled.path): this is a compiled mapping model: give the .xcmappingmodel that it was compiled from"
+                    == "\(compiled.path): this is a compiled mapping model: use the .xcmappingmodel that it was compiled from"
             )
             try Data("<database>\n<object".utf8).write(to: file)
             #expect(try message(model.path).hasPrefix("\(file.path):2: the XML is broken: "))

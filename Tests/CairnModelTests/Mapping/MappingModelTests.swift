@@ -177,7 +177,7 @@ struct MappingModelTests {
             Mistake("CarToCar: the new model has no entity Place") {
                 $0["CarToCar"]?.destinationEntityName = "Place"
             },
-            Mistake("CarToCar: it was made for another version of Car") {
+            Mistake("CarToCar: it was created for another version of Car") {
                 $0["CarToCar"]?.sourceEntityVersionHash = Data([1])
             },
             Mistake("CarToCar: it has no mapping type") {
@@ -204,7 +204,7 @@ struct MappingModelTests {
                 $0["CarToCar"]?.attributeMappings = []
                 $0["CarToCar"]?.relationshipMappings.append(.init("plate"))
             },
-            Mistake("RemovePlace.name: the entity mapping makes no object that could have it") {
+            Mistake("RemovePlace.name: the entity mapping creates no object that could have it") {
                 $0["RemovePlace"]?.attributeMappings.append(.init("name"))
             },
             Mistake(
@@ -223,7 +223,7 @@ struct MappingModelTests {
                 "PersonToPerson.height: there is no variable $person: there are $source, $destination, $manager, $entityMapping, $propertyMapping, $entityPolicy",
                 setting("$person.name")),
             Mistake(
-                "PersonToPerson.height: name.length does not say of which object: write $source.name.length",
+                "PersonToPerson.height: name.length does not name an object: write $source.name.length",
                 setting("name.length")),
             Mistake(
                 "PersonToPerson.height: the manager has no function destroy: it has destinationInstances and sourceInstances",

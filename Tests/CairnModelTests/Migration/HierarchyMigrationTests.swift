@@ -34,7 +34,7 @@ struct HierarchyMigrationTests {
             [Self.entity("Vehicle", nil, "name"), Self.entity("Car", "Vehicle", "doors")])
         #expect(
             plan.changes.map(\.description) == [
-                "Car: inherits from Vehicle now, from nothing before", "Vehicle: new",
+                "Car: parent changed from nothing to Vehicle", "Vehicle: new",
                 "Vehicle.name: attribute moved here from Car",
             ])
         #expect(plan.cost == .metadata && plan.inferability == .yes)
@@ -108,8 +108,8 @@ struct HierarchyMigrationTests {
         let no = plan.changes.filter { $0.inferability == .no }
         #expect(
             no.map(\.description) == [
-                "B: inherits from Base now, from nothing before "
-                    + "(no: its objects would come into one hierarchy with those of A)"
+                "B: parent changed from nothing to Base "
+                    + "(no: its objects would join the hierarchy of A)"
             ])
         // What is below moves with it, and is not told.
         let deep = try Self.plan(
@@ -130,9 +130,9 @@ struct HierarchyMigrationTests {
         #expect(plan.hierarchies.map(\.isSplitOff) == [false, true])
         #expect(
             plan.changes.map(\.description) == [
-                "A: inherits from nothing now, from Region before",
+                "A: parent changed from Region to nothing",
                 "A.x: attribute moved here from Region",
-                "B: inherits from nothing now, from Region before",
+                "B: parent changed from Region to nothing",
                 "B.x: attribute moved here from Region", "Region: removed",
             ])
         #expect(plan.entities.allSatisfy { $0.columns.allSatisfy(\.keepsValues) })
@@ -153,7 +153,7 @@ struct HierarchyMigrationTests {
         let constraints = up.changes.filter { $0.subject == .constraint }
         #expect(
             constraints.map(\.description) == [
-                "Base(x): constraint changed: holds for others "
+                "Base(x): constraint changed: applies to different objects "
                     + "(if no duplicates: no two objects may have the same (x))"
             ])
         let down = try Self.plan(high, low)

@@ -171,7 +171,7 @@ struct MigrationCorpusTests {
         let start = "woocommerce+woocommerce-ios__WooCommerce__Model_"
         let plan = try ModelMigrationPlan(
             from: Self.model(start + "30.xml"), to: Self.model(start + "31.xml"))
-        let change = try #require(plan.changes.first { $0.words == "ordered now" })
+        let change = try #require(plan.changes.first { $0.words == "now ordered" })
         #expect(change.place == "Product.downloads" && change.inferability == .yes)
         #expect(plan.cost == .metadata)
     }

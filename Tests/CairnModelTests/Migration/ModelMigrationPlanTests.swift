@@ -66,10 +66,10 @@ struct ModelMigrationPlanTests {
             $0["Tool"]?.name = "Gadget"
             $0["Tool"]?.renamingIdentifier = "Tool"
         },
-        Case("Tool: abstract now (no: objects of its own would have no entity)", .mapping) {
+        Case("Tool: now abstract (no: its own objects would have no entity)", .mapping) {
             $0["Tool"]?.isAbstract = true
         },
-        Case("Tool: the hash modifier is 2 now", .metadata) {
+        Case("Tool: hash modifier changed to 2", .metadata) {
             $0["Tool"]?.versionHashModifier = "2"
         },
         Case("Tag.colour: attribute added: string", .metadata) {
@@ -80,7 +80,7 @@ struct ModelMigrationPlanTests {
                 .init("rank", .integer16, optional: false, default: .integer(3)))
         },
         Case(
-            "Tag.rank: attribute added: integer16, required (no: it is required, and stored objects have no value for it: make it optional, give it a constant default (a computed one, as UUID(), is for new objects alone), or fill it by a mapping or a stage of a migration)",
+            "Tag.rank: attribute added: integer16, required (no: it is required, but stored objects have no value: make it optional, give it a constant default (a computed one, like UUID(), only applies to new objects), or set it in a mapping or migration stage)",
             .mapping
         ) { $0["Tag"]?.attributes.append(.init("rank", .integer16, optional: false)) },
         Case("Tag.size: attribute added: integer64, derived from things.@count", .columnPass) {
@@ -98,61 +98,60 @@ struct ModelMigrationPlanTests {
             $0["Thing"]?.attributes[3].name = "address"
             $0["Thing"]?.attributes[3].renamingIdentifier = "url"
         },
-        Case("Tool.power: attribute integer64 now, integer16 before", .metadata) {
+        Case("Tool.power: attribute changed from integer16 to integer64", .metadata) {
             $0["Tool"]?.attributes[0].type = .integer64
         },
-        Case("Thing.weight: attribute double now, float before", .metadata) {
+        Case("Thing.weight: attribute changed from float to double", .metadata) {
             $0["Thing"]?.attributes[2].type = .double
         },
         Case(
-            "Thing.url: attribute string now, uri before (no: nothing says how values of uri become string)",
+            "Thing.url: attribute changed from uri to string (no: there is no conversion from uri to string)",
             .mapping
         ) { $0["Thing"]?.attributes[3].type = .string },
-        Case("Thing.code: attribute optional now", .metadata) {
+        Case("Thing.code: attribute now optional", .metadata) {
             $0["Thing"]?.attributes[1].isOptional = true
         },
         Case(
-            "Tag.name: attribute required now (no: stored objects may have no value for it: make it optional, give it a constant default (a computed one, as UUID(), is for new objects alone), or fill it by a mapping or a stage of a migration)",
+            "Tag.name: attribute now required (no: stored objects may have no value: make it optional, give it a constant default (a computed one, like UUID(), only applies to new objects), or set it in a mapping or migration stage)",
             .mapping
         ) { $0["Tag"]?.attributes[0].isOptional = false },
-        Case("Thing.code: attribute the default of new objects is 7 now", .metadata) {
+        Case("Thing.code: attribute default for new objects changed to 7", .metadata) {
             $0["Thing"]?.attributes[1].defaultValue = .integer(7)
         },
         Case(
-            "Thing.name: attribute other values are valid now; stored ones are not checked",
+            "Thing.name: attribute validation changed; stored values are not checked",
             .nothing
         ) { $0["Thing"]?.attributes[0].maximumLength = 9 },
-        Case("Thing.url: attribute transient now", .metadata) {
+        Case("Thing.url: attribute now transient", .metadata) {
             $0["Thing"]?.attributes[3].isTransient = true
         },
         Case(
-            "Thing.owner: relationship required now (if none is missing: objects may have no target)",
+            "Thing.owner: relationship now required (if none is missing: objects may have no target)",
             .keyPass
         ) {
             $0["Thing"]?.relationships[0].isOptional = false
         },
-        Case("Person.things: relationship required now", .metadata) {
+        Case("Person.things: relationship now required", .metadata) {
             $0["Person"]?.relationships[0].isOptional = false
         },
-        Case("Person.things: relationship ordered now", .metadata) {
+        Case("Person.things: relationship now ordered", .metadata) {
             $0["Person"]?.relationships[0].isOrdered = true
         },
-        Case("Thing.owner: relationship the delete rule is cascade now, nullify before", .metadata)
-        {
+        Case("Thing.owner: relationship delete rule changed from nullify to cascade", .metadata) {
             $0["Thing"]?.relationships[0].deleteRule = .cascade
         },
         Case(
-            "Person.things: relationship 1 to 5 members are valid now; stored ones are not counted",
+            "Person.things: relationship now allows 1 to 5 members; stored ones are not checked",
             .metadata
         ) {
             $0["Person"]?.relationships[0].minimumCount = 1
             $0["Person"]?.relationships[0].maximumCount = 5
         },
-        Case("Thing.owner: relationship to-many now, to-one before", .columnPass) {
+        Case("Thing.owner: relationship changed from to-one to to-many", .columnPass) {
             $0["Thing"]?.relationships[0].isToMany = true
             $0["Thing"]?.relationships[0].maximumCount = 0
         },
-        Case("Tag.things: relationship to-one now, to-many before", .columnPass) {
+        Case("Tag.things: relationship changed from to-many to to-one", .columnPass) {
             $0["Tag"]?.relationships[0].isToMany = false
             $0["Tag"]?.relationships[0].maximumCount = 1
         },
@@ -163,7 +162,7 @@ struct ModelMigrationPlanTests {
             $0["Tag"]?.relationships.append(.init("friend", to: "Person"))
         },
         Case(
-            "Tag.friend: relationship added: to one Person, required (no: it is required, and objects have no target for it)",
+            "Tag.friend: relationship added: to one Person, required (no: it is required, but objects have no target)",
             .mapping
         ) {
             var friend = RelationshipDescription("friend", to: "Person")
@@ -212,16 +211,16 @@ struct ModelMigrationPlanTests {
             $0["Tag"]?.relationships[0].isToMany = false
             $0["Tag"]?.relationships[0].maximumCount = 1
         }
-        #expect(ordered.changes.map(\.loss) == ["all members of an object but the oldest"])
+        #expect(ordered.changes.map(\.loss) == ["all members except the oldest"])
     }
 
     @Test("The last line says what it comes to")
     func conclusions() throws {
         #expect(
-            try Self.plan { _ in }.conclusion == "nothing differs that a store would have to follow"
+            try Self.plan { _ in }.conclusion == "no difference requires a migration"
         )
         let limits = try Self.plan { $0["Thing"]?.attributes[0].maximumLength = 9 }
-        #expect(limits.conclusion == "nothing differs in what is stored" && limits.hasSameVersion)
+        #expect(limits.conclusion == "no difference affects stored data" && limits.hasSameVersion)
         let standard = try Self.plan { $0["Thing"]?.attributes[1].defaultValue = .integer(7) }
         #expect(standard.conclusion == "can be inferred, and the version stays the same")
         let added = try Self.plan { $0["Tag"]?.attributes.append(.init("colour", .string)) }
@@ -273,8 +272,8 @@ struct ModelMigrationPlanTests {
         #expect(
             plan.changes.map(\.description) == [
                 "Tool.force: attribute renamed from power",
-                "Tool.might: attribute added, although it says that it was power "
-                    + "(no: another attribute says so as well)",
+                "Tool.might: attribute added, although its renaming identifier is power "
+                    + "(no: another attribute has the same renaming identifier)",
             ])
     }
 

@@ -88,7 +88,7 @@ struct DerivationTests {
         #expect(error?.code == .invalidDerivation)
         #expect(
             error?.description
-                == "Author.made: the derivation \"articles.@sum.words\" is refused: the operator comes last: "
+                == "Author.made: invalid derivation \"articles.@sum.words\": the operator comes last: "
                 + "articles.words.@sum")
     }
 
@@ -101,12 +101,12 @@ struct DerivationTests {
             ("publisher.weight", .integer64, "cannot hold"),
             ("place", .string, "Author.place is composite"),
             ("cache", .string, "Author.cache is transient"),
-            ("key", .string, "Author.key is derived itself"),
+            ("key", .string, "Author.key is derived, too"),
             ("made", .string, "it is derived from itself"),
-            ("publisher", .string, "it leads to an object"),
+            ("publisher", .string, "its result is an object"),
             ("publisher.city", .string, "Publisher has no property city"),
             ("articles.title", .string, "Author.articles is to-many"),
-            ("friends.key.@max", .string, "Author.key is derived itself"),
+            ("friends.key.@max", .string, "Author.key is derived, too"),
             ("links.@count", .integer64, "Author.links is transient"),
             ("publisher.@count", .integer64, "Author.publisher is to-one"),
             ("publisher.authors.@count", .integer64, "Author.publisher is to-one"),
@@ -119,18 +119,18 @@ struct DerivationTests {
             ("articles.size.@min", .integer32, "Article.size is of type integer64"),
             ("articles.bytes.@max", .binary, "whose values have no order"),
             ("articles.author.name.@min", .string, "Article.author is a relationship"),
-            ("articles.words.@distinctUnionOfObjects", .integer64, "gives several values"),
+            ("articles.words.@distinctUnionOfObjects", .integer64, "returns several values"),
             ("name.@count", .integer64, "Author.name is an attribute"),
             ("lines.@count", .integer64, "Author has no property lines"),
             ("articles.@count", .string, "a count does not fit the type string"),
             ("now()", .string, "a date does not fit the type string"),
             ("uppercase:(articles.title)", .string, "Author.articles is to-many"),
             ("uppercase:(publisher.rank)", .string, "Publisher.rank is of type integer16"),
-            ("canonical:(name)", .binary, "gives a string"),
+            ("canonical:(name)", .binary, "returns a string"),
             ("canonical:('x')", .string, "its path"),
             ("abs:(publisher.rank)", .integer64, "a derivation may only use the functions"),
             ("1 + 2", .integer64, "a derivation may only use the functions"),
-            ("name ==", .string, "it is not understood"), ("", .string, "it is not understood"),
+            ("name ==", .string, "it cannot be parsed"), ("", .string, "it cannot be parsed"),
             ("7", .integer64, "an attribute is derived from a path"),
         ] as [(String, AttributeType, String)])
     func refusals(_ expression: String, _ type: AttributeType, _ reason: String) {

@@ -63,19 +63,24 @@ struct UniquenessRuleTests {
         "What a store could not keep right is refused with the reason",
         arguments: [
             ("owner.name == \"x\"", "owner.name is not stored with the object"),
-            ("ANY owned.level > 3", "ANY asks many objects"),
-            ("owned.@count > 1", "only attributes of the object itself"),
+            ("ANY owned.level > 3", "ANY looks at other objects"),
+            ("owned.@count > 1", "it can only use the object's own attributes"),
             ("cache == nil", "cache is not stored with the object"),
             ("made == \"x\"", "made is derived"), ("other == 1", "other is not stored"),
-            ("name MATCHES \"a.*\"", "MATCHES cannot decide"),
-            ("name ==[l] \"a\"", "[l] cannot decide"), ("deletedAt < now()", "only attributes"),
-            ("level + 1 > 3", "only attributes"), ("SELF == nil", "only attributes"),
-            ("level == $level", "only attributes"),
-            ("SUBQUERY(owned, $x, $x.level > 1).@count > 0", "only attributes"),
+            ("name MATCHES \"a.*\"", "MATCHES is not supported here"),
+            ("name ==[l] \"a\"", "[l] is not supported here"),
+            ("deletedAt < now()", "only use the object's own attributes"),
+            ("level + 1 > 3", "only use the object's own attributes"),
+            ("SELF == nil", "only use the object's own attributes"),
+            ("level == $level", "only use the object's own attributes"),
+            (
+                "SUBQUERY(owned, $x, $x.level > 1).@count > 0",
+                "only use the object's own attributes"
+            ),
             ("owner == name", "can only be compared with nil"),
             ("owner IN {}", "can only be compared with nil"), ("level > \"x\"", "level"),
             ("bytes == \"x\"", "bytes"), ("name ==", "expected"),
-            ("FALSEPREDICATE", "no object would take part"),
+            ("FALSEPREDICATE", "it matches no object"),
         ])
     func refused(_ format: String, _ reason: String) {
         let error = #expect(throws: ModelError.self) {

@@ -1,4 +1,4 @@
-// One object of the file of a mapping model.
+// One object in the file of a mapping model.
 //
 // Xcode keeps a mapping model as a Core Data XML store of its own objects: each has a type, an id, attributes as texts, and
 // relationships as lists of ids.
@@ -11,7 +11,7 @@
 
 import FoundationEssentials
 
-/// An object of the file of a mapping model.
+/// An object in the file of a mapping model.
 struct MappingFileObject {
     /// The types of objects that are understood.
     enum Kind: String {

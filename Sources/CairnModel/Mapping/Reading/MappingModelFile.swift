@@ -1,4 +1,4 @@
-// The file of a mapping model: what it says without the models that it is between.
+// The file of a mapping model: its contents without the source and destination models.
 //
 //   1. The text becomes objects by their ids.
 //   2. One of them is the mapping model. Those that it leads to count: Xcode leaves others behind.
@@ -7,7 +7,7 @@
 
 import FoundationEssentials
 
-/// The file of a mapping model of Xcode.
+/// The file of an Xcode mapping model.
 package struct MappingModelFile: Sendable {
     /// What errors call it.
     let name: String?
@@ -26,7 +26,7 @@ package struct MappingModelFile: Sendable {
         if bytes.starts(with: "bplist".utf8) {
             throw ModelError(
                 .unreadable,
-                "this is a compiled mapping model: give the .xcmappingmodel that it was compiled from",
+                "this is a compiled mapping model: use the .xcmappingmodel that it was compiled from",
                 file: file)
         }
         try self.init(xml: bytes, name: file)
@@ -43,6 +43,12 @@ package struct MappingModelFile: Sendable {
             throw ModelLines().place(error, file: name)
         }
     }
+
+    /// Where the old model was when the file was made, such as Shop/Shop.xcdatamodeld/Shop 1.xcdatamodel; nil if it is not said.
+    package var sourceModelPath: String? { model.text("sourcemodelpath") }
+
+    /// Where the new model was.
+    package var destinationModelPath: String? { model.text("destinationmodelpath") }
 
     /// The mapping model, checked against both models.
     ///
@@ -76,7 +82,7 @@ package struct MappingModelFile: Sendable {
     {
         guard root.name == "database" else {
             throw ModelError(
-                .malformed, "this is not a mapping model: the outermost element is \(root.name)",
+                .malformed, "this is not a mapping model: the root element is \(root.name)",
                 line: root.line)
         }
         var objects: [String: MappingFileObject] = [:]

@@ -1,4 +1,4 @@
-// Reads where the values of properties come from.
+// Reads the value expressions of properties.
 //
 //   1. An archived expression says it, whatever else the object says.
 //   2. Of an attribute without one, the attribute of the same name is copied. What nobody can set is left out.
@@ -68,13 +68,13 @@ extension MappingModelReader {
             value = try ArchivedTree.expression(archived)
         } catch {
             throw ModelError(
-                .invalidMapping, "its value expression cannot be carried out here: \(error)",
+                .invalidMapping, "its value expression is not supported: \(error)",
                 element: place, line: object.line)
         }
         if let (name, entity) = abstractMapping(in: value) {
             throw ModelError(
                 .invalidMapping,
-                "\(name) makes no objects, because \(entity) is abstract: without the name of a mapping the function gives the objects of every mapping",
+                "\(name) creates no objects, because \(entity) is abstract; without a mapping name, the function returns the objects of every mapping",
                 element: place, line: object.line)
         }
         property.valueExpression = value
@@ -137,7 +137,7 @@ extension MappingModelReader {
                 }
         } catch {
             throw ModelError(
-                .invalidMapping, "its key path is not understood: \(error)",
+                .invalidMapping, "its key path is invalid: \(error)",
                 element: "\(draft.mapping.name).\(name)", line: object.line)
         }
         var arguments = [members]

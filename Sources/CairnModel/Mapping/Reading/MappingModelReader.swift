@@ -79,21 +79,19 @@ struct MappingModelReader {
         do throws(ModelError) {
             try mapping.check(from: old, to: new)
         } catch {
-            throw explained(error, model)
+            throw explained(error)
         }
         return mapping
     }
 
     /// An error about what a model lacks, with the models that the file is about.
-    private func explained(_ error: ModelError, _ model: MappingFileObject) -> ModelError {
-        func name(_ key: String) -> Substring? {
-            model.text(key)?.split(separator: "/").last
-        }
-        guard error.code == .unknownName, let source = name("sourcemodelpath"),
-            let destination = name("destinationmodelpath")
+    private func explained(_ error: ModelError) -> ModelError {
+        func name(_ path: String?) -> Substring? { path?.split(separator: "/").last }
+        guard error.code == .unknownName, let source = name(file.sourceModelPath),
+            let destination = name(file.destinationModelPath)
         else { return error }
         return ModelError(
-            error.code, "\(error.message); the file is about \(source) and \(destination)",
+            error.code, "\(error.message); the file maps \(source) to \(destination)",
             element: error.element, file: error.file, line: error.line)
     }
 
@@ -163,7 +161,7 @@ struct MappingModelReader {
                 mapping.sourcePredicate = try PredicateNode(format: format)
             } catch {
                 throw ModelError(
-                    .invalidMapping, "its filter predicate is not understood: \(error)",
+                    .invalidMapping, "its filter predicate is invalid: \(error)",
                     element: name, line: object.line)
             }
         }
@@ -197,7 +195,8 @@ struct MappingModelReader {
         guard let policy else { return mapping.entityMigrationPolicyClassName = name }
         guard let code = policy(name) else {
             throw ModelError(
-                .invalidMapping, "no class is given for its policy \(name)", element: mapping.name,
+                .invalidMapping, "no class was passed for its policy \(name)",
+                element: mapping.name,
                 line: object.line)
         }
         mapping.setPolicy(code, named: name)

@@ -1,4 +1,4 @@
-// The model that a store of Core Data keeps of itself: the archive of an NSManagedObjectModel.
+// The model that a store of Core Data keeps of itself, and that Xcode compiles: the archive of an NSManagedObjectModel.
 //
 //   1. Entities are in a dictionary by name. Each has all its properties, those that it inherits too: its own are
 //      those that its superentity does not have.
@@ -10,17 +10,17 @@
 //
 // Neither entities nor properties have an order there: they are taken by their names.
 
-import CairnModel
 import FoundationEssentials
 
 /// A model read from an archive.
-struct ArchivedModel {
-    private(set) var model: ManagedObjectModel
+package struct ArchivedModel {
+    /// The model.
+    package private(set) var model: ManagedObjectModel
     /// What of it was left out.
-    private(set) var remarks: [String] = []
+    package private(set) var remarks: [String] = []
 
     /// Reads the archive of a model; nil if the object is none.
-    init?(_ archive: KeyedArchive) {
+    package init?(_ archive: KeyedArchive) {
         guard let root = archive.top, root.type == "NSManagedObjectModel" else { return nil }
         model = ManagedObjectModel()
         model.versionIdentifiers = root.texts("NSVersionIdentifiers").sorted()
@@ -44,7 +44,7 @@ struct ArchivedModel {
 
     /// The schema of the model. What keeps it from having one is left out, if it is nothing that says what is stored: derivations
     /// one by one, else everything of a kind.
-    mutating func schema() throws(ModelError) -> Schema {
+    package mutating func schema() throws(ModelError) -> Schema {
         do throws(ModelError) {
             return try Schema(model)
         } catch {
@@ -242,9 +242,9 @@ struct ArchivedModel {
         var words: [String] = []
         for (place, predicate) in predicates.enumerated() {
             let warning = place < warnings.count ? warnings[place] : ""
-            if ArchivedLimit.read(predicate, into: &attribute) { continue }
             do {
                 let node = try ArchivedTree.writtenPredicate(predicate)
+                if attribute.takeLimit(node) { continue }
                 // One that no value can be asked would keep the model from having a schema.
                 var probe = attribute
                 probe.setValidationPredicates([node])
