@@ -1,11 +1,11 @@
-// Rows of a batch that are about an object of another entity of the family, by a key that both have: it takes what they name, if
-// its entity has all of that. See `ConflictRules+Entities`.
+// Rows of a batch that match an object of another entity of the family by an inherited key: it gets the row's values, if
+// its entity has all of these properties. See `ConflictRules+Entities`.
 
 import CairnModel
 import CairnStore
 
 extension BatchInserter {
-    /// A row whose object is of another entity of the hierarchy.
+    /// Updates an object of another entity of the hierarchy with a row.
     mutating func updateOther(
         _ stored: Int, _ number: UInt32, _ constraint: Int, _ row: Int, of batch: ColumnBatch,
         _ builder: inout CommitBuilder

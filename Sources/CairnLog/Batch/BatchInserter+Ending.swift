@@ -1,10 +1,10 @@
-// The end of a batch: what no row named goes, or is marked, and keys that were noted are looked at again.
+// The end of a batch: missing objects are deleted or marked, and recorded keys are checked again.
 
 import CairnModel
 import CairnStore
 
 extension BatchInserter {
-    /// Does what is to be done about objects that no row named, and refuses the batch if keys collide.
+    /// Handles the objects that no row identified, and rejects the batch if keys collide.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         try closeGathered(&builder)
         builder.tools.partial?.earlier?.note(
@@ -61,11 +61,11 @@ extension BatchInserter {
         }
         if count == 1 {
             return error(
-                "the row has no key: each batch with it would insert another object",
+                "the row has no key, so each batch would insert another object",
                 row: keylessRows[0])
         }
         return error(
-            "\(count) rows have no key: each batch with them would insert more objects",
+            "\(count) rows have no key, so each batch would insert more objects",
             row: nil,
             keylessRows.map { error("the row has no key", row: $0) })
     }
@@ -100,7 +100,7 @@ extension BatchInserter {
         let errors = named.prefix(100).map { object in
             StoreError(
                 .deleteDenied,
-                "a row names the object, but delete rules would delete it along with one that no row names",
+                "the object is in the list, but delete rules would delete it along with one that is missing",
                 context: .init(
                     entity: catalog.entities[object.entity].name,
                     objectID: identity.id(
@@ -109,7 +109,7 @@ extension BatchInserter {
         if named.count == 1 { return errors[0] }
         return StoreError(
             .deleteDenied,
-            "rows name \(named.count) objects that delete rules would delete along with others that no row names",
+            "\(named.count) objects are in the list, but delete rules would delete them along with others that are missing",
             context: .init(entity: entity.name), details: errors)
     }
 

@@ -1,4 +1,4 @@
-// Relationships of a batch's rows that are set when all of them are there.
+// Relationships of a batch's rows that are set after all rows.
 //
 // Rows count in their order: where two say something of one relationship, or of both ends of one, the last one does.
 //
@@ -8,7 +8,7 @@ import CairnModel
 import CairnStore
 
 extension BatchInserter {
-    /// Sets to-many relationships, and those to-one ones whose other side has to follow.
+    /// Sets to-many relationships, and those to-one relationships whose inverse must be updated too.
     mutating func finishLateLinks(_ builder: inout CommitBuilder) throws(StoreError) {
         guard let links else { return }
         let targets = links.lateTargets
@@ -108,7 +108,7 @@ extension BatchInserter {
                 value.isNull
             else { continue }
             throw StoreError(
-                .missingMandatory, "a mandatory relationship is nil",
+                .missingMandatory, "a required relationship is nil",
                 context: .init(
                     entity: stored.name, key: stored.columns[loose.column].name, row: loose.row,
                     objectID: identity.id(UInt64(loose.number), entity: loose.entity)))

@@ -1,4 +1,4 @@
-// Targets of relationships that a batch makes, as nobody has the keys that its rows name.
+// Targets of relationships that a batch creates because the keys in its rows do not exist.
 //
 //   1. Where no row can be the target, as it is of another hierarchy, and no row is left out, it is made before the rows that
 //      lead to it are carried out. Else it is made when all rows are there, as it may be one of them.
@@ -12,7 +12,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// Targets that are to be made.
+/// The targets to create.
 struct MadeTargets {
     /// One of them: the values that are known, by column of its entity, and who names it first.
     struct Target {
@@ -209,7 +209,7 @@ extension BatchInserter {
             let found = builder.entity(
                 tree: catalog.entities[relationship.destination].tree, number: number),
             catalog.family(of: relationship.destination).contains(found)
-        else { return "leads to no object that is there" }
+        else { return "refers to no existing object" }
         // The other one would have to let go of whom it leads to.
         return catalog.schema.isOneToOne(relationship) ? "is a one-to-one relationship" : nil
     }

@@ -1,4 +1,4 @@
-// What the model's rules make of a row of a batch and the object that it is about.
+// Merges a batch's row with its object by the model's rules.
 //
 // Under the declared policy a row is as good as a new object that is saved alone and meets the one with its key. That is done
 // here in the row's own cells, before it is carried out as under object trump for what it names:
@@ -27,7 +27,7 @@ extension BatchInserter {
         case stored(BlockView, slot: Int)
         /// A row of the open block.
         case staged(Int)
-        /// One of another entity, by its columns, of which the first ones are the row's too.
+        /// An object of another entity, by its columns; the first ones are shared with the row's entity.
         case values([Value], shared: Int)
     }
 

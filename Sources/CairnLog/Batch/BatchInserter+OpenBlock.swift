@@ -1,4 +1,4 @@
-// The block that rows of a batch are staged in, and what keeps it open from one batch to the next.
+// The block in which rows of a batch are staged, and how it stays open from one batch to the next.
 
 import CairnModel
 import CairnStore

@@ -1,4 +1,4 @@
-// Rows of a batch whose objects are there already: stored before it, or inserted by earlier rows.
+// Rows of a batch whose objects already exist: stored before it, or inserted by earlier rows.
 
 import CairnModel
 import CairnStore
@@ -31,9 +31,9 @@ extension BatchInserter {
         try update(number, cell, view, slot, constraint, row, of: batch, &builder)
     }
 
-    /// A row whose object lies in a block, under the same key of the identifying constraint.
+    /// Updates a stored object with a row that has the same key of the identifying constraint.
     ///
-    /// - Parameter slot: as which row the view shows it.
+    /// - Parameter slot: the row's index in the view.
     @inline(__always)
     mutating func update(
         _ number: UInt32, _ cell: DirectoryCell, _ view: BlockView, _ slot: Int, _ identity: Int,

@@ -1,4 +1,4 @@
-// What a batch tells of its rows: what became of them, which ones have no key, and which ones are about one object.
+// What a batch reports about its rows: their outcomes, those without a key, and those for the same object.
 
 import CairnStore
 
@@ -12,7 +12,7 @@ extension BatchInserter {
         touched.insert(number)
     }
 
-    /// Counts rows whose objects were touched by rows before them, a bit each from a row on.
+    /// Counts rows whose objects earlier rows have changed already; one bit per row, starting at a row.
     mutating func noteRepeats(_ bits: UInt64, from row: Int) {
         if bits == 0 { return }
         result.repeatedCount += bits.nonzeroBitCount

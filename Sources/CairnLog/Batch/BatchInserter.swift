@@ -24,7 +24,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// Carries out a batch insert.
+/// Executes a batch insert.
 struct BatchInserter: ~Copyable {
     let request: Choices
     /// What is done about objects that no row names; nil for nothing.
@@ -426,7 +426,7 @@ struct BatchInserter: ~Copyable {
             let key = builder.catalog.uniques[unique].text { batch.value($0, row: row) }
             refuse(
                 row: firstRow + row, unique, number, key,
-                "an object with this key is stored already", &builder)
+                "an object with this key already exists", &builder)
         }
         skipRow()
     }

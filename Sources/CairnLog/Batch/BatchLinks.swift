@@ -1,4 +1,4 @@
-// Where the relationships of a batch's rows lead.
+// The targets of the relationships in a batch's rows.
 //
 //   1. Before the rows of a column batch are carried out, each target that is there is found, and its number put in its place.
 //   2. What has a key that nobody has is noted with the row's object: the target may come later.
@@ -18,7 +18,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// What a batch has to do about relationships. There is one only where a row names a target.
+/// The relationships that a batch has to set. Created only if a row names a target.
 final class BatchLinks {
     /// A target that was not there, or is not looked for before the end.
     struct Open {
@@ -98,7 +98,7 @@ final class BatchLinks {
     private(set) var waits: [Wait] = []
     /// By row of the column batch: the place of what it waits for, or -1.
     private var firstWaits: [Int] = []
-    /// Targets that were not there when the rows of their objects came.
+    /// Targets that did not exist yet when the rows that name them came.
     private(set) var open: [Cell: Open] = [:]
 
     init(_ entity: SchemaEntity, in schema: Schema) {
@@ -110,7 +110,7 @@ final class BatchLinks {
             })
     }
 
-    /// Whether nobody waits for anything.
+    /// Whether nothing is pending.
     var isIdle: Bool { waits.isEmpty && open.isEmpty && given.isEmpty }
 
     /// Begins with another column batch.
@@ -176,7 +176,7 @@ final class BatchLinks {
         }
     }
 
-    /// What an object waited for is known.
+    /// The target that an object waited for is known.
     func close(_ number: UInt32, _ column: Int) { open[Cell(number, column)] = nil }
 
     /// A row was carried out; what it names is now what its object is to have.
@@ -514,14 +514,14 @@ extension BatchInserter {
             guard errors.count < 100 else { continue }
             errors.append(
                 StoreError(
-                    .missingMandatory, "a mandatory relationship is nil",
+                    .missingMandatory, "a required relationship is nil",
                     context: .init(
                         entity: entity.name, key: entity.columns[column].name, row: row)))
         }
         if count == 1 { throw errors[0] }
         if count > 1 {
             throw StoreError(
-                .multiple, "\(count) mandatory relationships are nil",
+                .multiple, "\(count) required relationships are nil",
                 context: .init(entity: entity.name), details: errors)
         }
     }

@@ -1,6 +1,6 @@
-// Threads: used by the holder of the turn alone.
+// Threads: used only by the holder of the write lock.
 
-/// What batch inserts leave for the next one.
+/// Memory that batch inserts reuse.
 final class BatchMemory {
     private var room: BatchRoom?
 

@@ -1,4 +1,4 @@
-// Looks ahead at a few rows of a batch: hashes their keys and asks for the memory that carrying them out will touch.
+// Looks ahead at a few rows of a batch: hashes their keys and prefetches the memory that processing them will touch.
 //
 // One row after the other would wait for its slot in the index, then for the directory, then for the stored row. Here
 // each of these is asked for, for a whole group, before the first of them is used.
@@ -474,7 +474,7 @@ struct BatchProbes: ~Copyable {
     @inline(__always)
     func hash(_ row: Int, _ constraint: Int) -> UInt64? {
         let at = (row &- first) &* constraints.count &+ constraint
-        assert(keys[at] != Key.met, "whoever asks for a hash has asked for the stored row")
+        assert(keys[at] != Key.met, "the stored row is looked up before its hash is needed")
         return keys[at] == Key.none ? nil : hashes[at]
     }
 

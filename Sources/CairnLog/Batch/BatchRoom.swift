@@ -1,12 +1,12 @@
-// What batch inserts into one entity use one after the other: what is known of its columns, and memory. A commit of one
-// row would take longer to make this anew than to write the row.
+// What batch inserts into one entity share: information about its columns, and memory. For a commit of one row, creating
+// these would take longer than writing the row.
 //
 // Threads: used by the holder of the turn alone.
 
 import CairnModel
 import CairnStore
 
-/// Plan and memory of batch inserts into one entity.
+/// The plan and the memory of batch inserts into one entity.
 struct BatchRoom: ~Copyable {
     private let catalog: Catalog
     private let entity: Int

@@ -1,4 +1,4 @@
-// A batch update of whole columns, by several threads.
+// A batch update of whole columns on several threads.
 //
 //   1. The blocks that matches can be in are listed.
 //   2. Helpers, and this thread while it has nothing to write, make blocks anew: `BlockRewriter`.
@@ -10,7 +10,7 @@
 import CairnStore
 
 extension BatchUpdater {
-    /// Blocks below which the work is done before a helper is awake.
+    /// The number of blocks below which the work is done before a helper thread has started.
     private static let blocksWorthHelp = 16
     /// How many blocks may wait to be written.
     private static let ahead = 32

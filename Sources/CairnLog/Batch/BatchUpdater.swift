@@ -1,4 +1,4 @@
-// Carries out a batch update, block by block of the rows that match.
+// Executes a batch update, block by block of the rows that match.
 //
 //   1. The new values are made: constants are there already, arithmetic is done for whole columns, what else there is is asked
 //      of each object. All of it is asked of the state before the update, which is not changed by what is written.
@@ -21,7 +21,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// Carries out a batch update.
+/// Executes a batch update.
 final class BatchUpdater {
     /// A key that another row had when a row came to it.
     private struct Suspect {
@@ -149,7 +149,7 @@ final class BatchUpdater {
             target.end(reader.batches)
         }
         try throwRefused(
-            .multiple, "several objects would get values that the model does not allow")
+            .multiple, "several objects would get values that violate the model")
         try judge(&builder)
     }
 
@@ -451,7 +451,7 @@ final class BatchUpdater {
             let value = try builder.keyText(
                 of: suspect.number, entity: entity, unique: suspect.unique)
             var error = StoreError(
-                .constraintConflict, "another object has this key already",
+                .constraintConflict, "another object already has this key",
                 context: .init(
                     entity: catalog.entities[entity].name,
                     key: definition.names.joined(separator: ", ")))
@@ -461,11 +461,11 @@ final class BatchUpdater {
             refuse(error, suspect.number, entity)
         }
         try throwRefused(
-            .constraintConflict, "several objects would have the keys of others")
+            .constraintConflict, "several objects would get keys of other objects")
         if isCrowded {
             throw builder.crowding
                 ?? StoreError(
-                    .constraintConflict, "far too many objects would have the same key",
+                    .constraintConflict, "too many objects would have the same key",
                     context: .init(entity: plan.entity.name))
         }
     }

@@ -1,4 +1,4 @@
-// Makes the blocks of a batch update anew, in any thread.
+// Rewrites the blocks of a batch update, on any thread.
 //
 // It does what can be done with the columns of a block alone: constants and arithmetic, for blocks of which so many rows change
 // that all stay together. What takes more, as keys, references, derived attributes, or the evaluation of an expression object by object,
@@ -9,7 +9,7 @@
 import CairnFormat
 import CairnStore
 
-/// Makes blocks anew, one after the other.
+/// Rewrites blocks, one after the other.
 final class BlockRewriter {
     private let plan: BatchUpdatePlan
     private let reader: StoreReader

@@ -1,5 +1,4 @@
-// Rows of a batch beside as many stored rows that lie one behind the other: what is asked of one cell after the other
-// elsewhere is asked of all of a column here.
+// Rows of a batch compared with as many consecutive stored rows: column by column instead of cell by cell.
 //
 // Invariants: there are `BatchProbes.group` rows from the first ones on, on both sides.
 // Threads: as the column.
@@ -9,7 +8,7 @@ import CairnFormat
 import CairnStore
 
 extension ColumnBuffer {
-    /// Which rows of a group have another value than the stored ones, a bit each from the lowest on.
+    /// Which rows of a group differ from the stored ones: one bit per row, lowest bit first.
     ///
     /// - Parameter keepsUntouched: whether a cell that the row does not name has the stored value.
     func differing(

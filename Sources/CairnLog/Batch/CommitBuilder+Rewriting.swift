@@ -7,8 +7,8 @@ import CairnFormat
 import CairnStore
 
 extension CommitBuilder {
-    /// Writes a block that was made anew, in place of another one. Indexes are the caller's business; the keys of fetch
-    /// indexes do not change.
+    /// Writes a rewritten block that replaces another one. The caller updates the indexes; the keys of fetch indexes do not
+    /// change.
     mutating func replace(_ old: BlockHandle, _ entry: BlockEntry, by made: RewrittenBlock)
         throws(StoreError)
     {

@@ -1,4 +1,4 @@
-// What comparing the rows of a batch with a state that was published has found.
+// The result of comparing the rows of a batch with a published state.
 //
 // It is told in runs: rows that are about objects which lie one behind the other in one block, by number too. Of each it is
 // known where the objects were, and which rows say something else.
@@ -12,7 +12,7 @@
 import CairnFormat
 import CairnStore
 
-/// What is known of the rows of a batch.
+/// What is known about the rows of a batch.
 final class ComparedRows {
     /// Rows behind each other, at most `BatchProbes.group` of them.
     struct Run {

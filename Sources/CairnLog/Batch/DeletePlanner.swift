@@ -1,4 +1,4 @@
-// Deletes objects with all that their delete rules ask for.
+// Deletes objects and applies their delete rules.
 //
 //   1. What is to be deleted is gone through; each object's rules add more: cascade deletes on, nullify
 //      clears what points at it, deny is noted. An object is gone through once, so circles end.
@@ -281,11 +281,11 @@ struct DeletePlanner {
                 "objects cannot be deleted: the relationship still has members, and its delete rule is deny"
         } else if denials.count == 0 {
             code = .missingMandatory
-            message = "the deletion would leave mandatory relationships nil"
+            message = "the deletion would leave required relationships nil"
         } else {
             code = .multiple
             message =
-                "objects cannot be deleted: a relationship with the delete rule deny still has members, or a mandatory one would become nil"
+                "objects cannot be deleted: a relationship with the delete rule deny still has members, or a required one would become nil"
         }
         if count > errors.count { message += "; \(errors.count) of \(count) are listed" }
         var context = first.context
@@ -332,7 +332,7 @@ struct DeletePlanner {
                 guard errors.count < Self.mostErrors else { continue }
                 errors.append(
                     StoreError(
-                        .missingMandatory, "the deletion would leave a mandatory relationship nil",
+                        .missingMandatory, "the deletion would leave a required relationship nil",
                         context: .init(
                             entity: catalog.entities[entity].name,
                             key: catalog.entities[entity].columns[column].name,

@@ -1,5 +1,5 @@
-// Relationships that a batch sets when all of its rows are there: to-many ones, and those to-one ones whose other side has to
-// follow.
+// Relationships that a batch sets after all of its rows: to-many ones, and those to-one ones whose inverse must be updated
+// too.
 //
 //   1. What rows say is done one after the other, in their order, to rows as a save would load them: a member gets or loses its
 //      owner, partners of one-to-one relationships let go, pairs are noted.
@@ -16,7 +16,7 @@ import CairnModel
 import CairnStore
 
 struct LateLinks {
-    /// Who leads to an owner by a reference.
+    /// The side of a relationship that refers to an owner.
     private struct Side: Hashable {
         let reference: Int
         let owner: UInt32

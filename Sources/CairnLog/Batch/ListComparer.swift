@@ -1,4 +1,4 @@
-// Compares the rows of a list with what is stored, in any thread, before they are carried out.
+// Compares the rows of a list with the stored ones, on any thread, before they are applied.
 //
 // A list that covers most of what is stored has mostly come from it, in its order. So the objects of a batch are looked for
 // where the ones before were: behind them, some rows at a time, and compared column by column. Where the line is lost the index
@@ -12,7 +12,7 @@
 import CairnFormat
 import CairnStore
 
-/// What comparing has to know of an entity and of a request.
+/// The properties of an entity and of a request that a comparison needs.
 struct ListComparison {
     let entity: Int
     let tree: Int

@@ -1,5 +1,5 @@
-// Hands the batches of a list to helpers that compare them, while whoever has the rows fills more, and carries out those
-// that are compared.
+// Passes the batches of a list to helper threads that compare them, while the source of the rows fills more, and applies
+// the compared ones.
 //
 //   1. Whoever fills rows adds each batch when it is sealed.
 //   2. A helper takes the oldest that nobody has taken, and compares it with what is stored. When there is none it reads ahead
@@ -15,7 +15,7 @@
 
 import CairnStore
 
-/// The batches of a list on their way.
+/// The pipeline of a list's batches.
 final class ListLine {
     /// A batch of it.
     final class Item {
@@ -119,7 +119,7 @@ final class ListLine {
             end()
         }
         reader.crew.together(work) { self.help(reading) }
-        guard let outcome else { preconditionFailure("the body was called") }
+        guard let outcome else { preconditionFailure("the body has been called") }
         return try outcome.get()
     }
 

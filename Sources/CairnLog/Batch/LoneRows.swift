@@ -1,5 +1,5 @@
-// Stored rows that are read by themselves, for a batch that meets few rows each of very many blocks: decoding a block for one of its
-// thousand rows would cost more than all else that is done for the row.
+// Stored rows that are read individually, for a batch that touches few rows in each of very many blocks: decoding a block
+// for one of its thousand rows would cost more than everything else that is done for the row.
 //
 // The rows of a group are read cell by cell into a batch of their own. Who has one sees a block with the rows of the group.
 //
@@ -12,7 +12,7 @@ import CairnFormat
 import CairnStore
 
 struct LoneRows: ~Copyable {
-    /// So many rows are read together.
+    /// The number of rows that are read together.
     private static let most = BatchProbes.group
 
     private let entity: Int

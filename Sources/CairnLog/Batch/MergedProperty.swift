@@ -1,16 +1,16 @@
-// A property of a batch's rows that is merged: what its rule asks, looked up once.
+// A property of a batch's rows that is merged: what its rule needs, resolved once.
 //
 // Threads: a value.
 
 import CairnModel
 
-/// A property of which the model's rules do not just say that the row's value is taken.
+/// A property for which the model's rules do more than take the row's value.
 struct MergedProperty {
     enum Rule {
-        /// What is stored stays.
+        /// The stored value wins.
         case keep
         case fillNil
-        /// The column that says which of two is newer; nil if the values alone do.
+        /// The column that determines which of two is newer; nil if the values themselves do.
         case newest(by: Int?)
         case maximum
         case minimum

@@ -1,12 +1,12 @@
-// Which objects can be missing from a batch.
+// The objects that can be missing from a batch.
 //
 // Threads: within the turn, in one thread.
 
 import CairnStore
 
-/// What finds the objects of which those go, or are marked, that no row of a batch names.
+/// Finds the objects that no row of a batch identifies, to delete or mark them.
 ///
-/// An object, as most batches have none: a state in the inserter itself is filled and moved with every batch.
+/// A class, because most batches have none: state in the inserter itself would be filled and moved with every batch.
 final class MissingScope {
     let fetch: StoreFetch
     /// The state before the batch: what its rows do to the condition does not count.

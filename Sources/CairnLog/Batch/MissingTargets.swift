@@ -1,8 +1,8 @@
-// Which targets of a batch are not there.
+// The targets of a batch that do not exist.
 
 import CairnStore
 
-/// Targets that are not there at the end of a batch; the first hundred are listed.
+/// Targets that do not exist at the end of a batch; the first hundred are listed.
 struct MissingTargets {
     private var errors: [StoreError] = []
     private(set) var count = 0
@@ -17,7 +17,7 @@ struct MissingTargets {
         if count == 1 { throw errors[0] }
         if count > 1 {
             throw StoreError(
-                .multiple, "\(count) targets of relationships do not exist",
+                .multiple, "\(count) relationship targets do not exist",
                 context: .init(entity: entity),
                 details: errors.sorted { ($0.context.row ?? 0) < ($1.context.row ?? 0) })
         }

@@ -1,4 +1,4 @@
-// Writes new objects that nothing stands against, batch after batch of columns.
+// Writes new objects that nothing conflicts with, batch after batch of columns.
 //
 //   1. Every object gets its number, in the order of creation.
 //   2. For each batch: no mandatory cell may be nil, and every reference must lead to a row, or to one of the new ones,

@@ -1,4 +1,4 @@
-// What a commit of very many rows will ask for, read by helpers while it is made.
+// Prefetches what a commit of very many rows will read, on helper threads.
 //
 //   1. Blocks are read into the cache, and the columns unpacked that will be asked for, up to half of what the cache may hold:
 //      from the end where the commit begins with the first, so that the two meet.
@@ -12,7 +12,7 @@ import CairnFormat
 import CairnStore
 import Synchronization
 
-/// Parts of a state that will be asked for.
+/// Parts of a state to prefetch.
 struct ReadingAhead {
     private let reader: StoreReader
     private let state: EngineState

@@ -1,4 +1,4 @@
-// The rows of a batch insert that do not fit the staging memory: filled while the batch has the turn.
+// The rows of a batch insert that exceed the staging memory: filled while the batch holds the write lock.
 //
 // With a line a few batches are on their way: the next is filled while helpers compare those before. Without one there is a
 // single batch, filled and carried out in turn.
@@ -10,7 +10,7 @@
 import CairnModel
 import CairnStore
 
-/// Fills what is left of the rows and carries it out.
+/// Fills and processes the remaining rows.
 struct RestOfRows {
     private var filler: any RowFiller
     private let entity: SchemaEntity

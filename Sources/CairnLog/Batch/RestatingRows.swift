@@ -1,4 +1,4 @@
-// Objects that several rows of a batch are about, and that come to what is stored.
+// Objects for which a batch has several rows that together equal what is stored.
 //
 //   1. Rows are carried out one after the other. One that meets an object that an earlier one has written is noted.
 //   2. At the end each such object is held against what was stored before the batch. If it is the same, what its rows said of it
@@ -15,9 +15,9 @@
 import CairnModel
 import CairnStore
 
-/// What is known of objects that several rows of a batch are about.
+/// What is known about objects for which a batch has several rows.
 ///
-/// An object, as most batches have none: a state in the inserter itself is filled and moved with every batch.
+/// A class, because most batches have none: state in the inserter itself would be filled and moved with every batch.
 final class RestatingRows {
     /// The state before the batch.
     let before: EngineState
@@ -57,7 +57,7 @@ extension BatchInserter {
         if numbers.isEmpty { return }
         throw StoreError(
             .invalidRequest,
-            "several rows about one object together come to what is stored already",
+            "several rows for one object together equal what is stored",
             context: .init(entity: entity.name),
             cause: RestatedObjects(commit: builder.number, numbers: numbers))
     }

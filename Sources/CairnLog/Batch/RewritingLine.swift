@@ -1,4 +1,4 @@
-// Hands the blocks of a batch update to the threads that make them anew, and the made ones in their order to the one that
+// Passes the blocks of a batch update to the threads that rewrite them, and the rewritten blocks in order to the one that
 // writes them.
 //
 //   1. Whoever makes a block takes the next one, as long as it is not too far ahead of what is written.
@@ -12,7 +12,7 @@
 import CairnStore
 import Synchronization
 
-/// The blocks of a batch update on their way.
+/// The pipeline of a batch update's blocks.
 final class RewritingLine {
     private struct Contents {
         var claimed = 0

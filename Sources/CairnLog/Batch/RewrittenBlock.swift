@@ -1,23 +1,23 @@
-// A block of a batch update as it becomes, until it is written.
+// A rewritten block of a batch update, until it is written.
 //
 // Threads: used by one at a time: who makes it, then who writes it.
 
 import CairnFormat
 import CairnStore
 
-/// What becomes of a block.
+/// What happens to a block.
 final class RewrittenBlock {
     enum Outcome {
-        /// No row of it is concerned.
+        /// None of its rows is affected.
         case nothing
-        /// Rows of it are concerned, so many, and have the new values already.
+        /// This many of its rows are affected, and already have the new values.
         case unchanged
-        /// So many of its rows change that they stay together, and the block is here as it is to be written.
+        /// So many of its rows change that they stay together; contains the block to write.
         case made
-        /// Some rows are concerned, or it takes more than to look at columns: the block and the slots are here.
+        /// Some rows are affected, or they need more than a comparison of columns; contains the block and the slots.
         case selected
-        /// The same, but its rows would not fill a block any more, or too few of them change for a block: the block and the slots
-        /// are here.
+        /// The same, but the remaining rows would not fill a block, or too few rows change for a new block; contains the
+        /// block and the slots.
         case small
         case failed(StoreError)
     }

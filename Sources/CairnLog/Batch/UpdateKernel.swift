@@ -1,4 +1,4 @@
-// Arithmetic of whole columns: what `stock + 1` or `price * 1.1` gives for the rows of a block.
+// Arithmetic on whole columns: the results of `stock + 1` or `price * 1.1` for the rows of a block.
 //
 //   1. Sums, differences and products of attributes that are integers or doubles, and of constants, are taken apart once.
 //      All else is asked object by object.
@@ -12,7 +12,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// An expression of numbers, for a block at a time.
+/// A numeric expression that is evaluated one block at a time.
 final class UpdateKernel {
     private enum Operation { case add, subtract, multiply }
 

@@ -1,11 +1,11 @@
-// What a batch update does to the rows of a block that can be done column by column.
+// The part of a batch update that is done column by column for the rows of a block.
 
 import CairnFormat
 import CairnModel
 import CairnStore
 
 extension UpdateTarget {
-    /// Whether what is set is all there is to do for a row, and can be calculated for whole columns.
+    /// Whether setting the values is all there is to do for a row, and can be computed for whole columns.
     func isPlain(_ plan: BatchUpdatePlan) -> Bool {
         constraints.isEmpty && references.isEmpty && !derives && !isWatched && !movesInIndexes
             && zip(plan.assignments, kernels).allSatisfy { assignment, kernel in

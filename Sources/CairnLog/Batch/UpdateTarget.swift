@@ -1,4 +1,4 @@
-// What a batch update does to the objects of one entity, and the memory for it.
+// The effects of a batch update on the objects of one entity, and the memory for it.
 //
 // Invariants: `values` has the new values of the rows that are looked at, from row 0 on; constants are in all of its rows from
 // the beginning. `gathered` has whole rows that wait for their block, or what `spread` puts there.
@@ -8,7 +8,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// An entity of the family that a batch update is about.
+/// An entity of the family that a batch update affects.
 final class UpdateTarget {
     /// A uniqueness constraint whose keys may change.
     struct Constraint {

@@ -1,4 +1,4 @@
-// Keeps blocks that were read, up to a budget of bytes.
+// Caches blocks, up to a budget in bytes.
 //
 //   1. A block is kept as it is stored. Columns of it that somebody decodes are kept with it, as long as there is room, and
 //      are counted like its bytes.
@@ -146,7 +146,7 @@ extension BlockCache.Table {
             if hand >= order.count { hand = 0 }
             let key = order[hand]
             guard let index = entries.index(forKey: key) else {
-                preconditionFailure("order names entries")
+                preconditionFailure("the order refers to entries")
             }
             let entry = entries.values[index]
             if order.count == 1 {

@@ -1,13 +1,13 @@
-// How well the cache of blocks does.
+// Statistics of the block cache.
 
-/// What the cache of blocks was asked for since the store was opened, and what it holds.
+/// Statistics of the block cache since the store was opened, and its current size.
 public struct BlockCacheUse: Sendable, Hashable {
-    /// How often a block was in memory.
+    /// The number of cache hits.
     public let hits: Int
-    /// How often one had to be read from its file.
+    /// The number of cache misses: the block had to be read from its file.
     public let misses: Int
-    /// How many blocks there are in memory.
+    /// The number of cached blocks.
     public let blocks: Int
-    /// Bytes that they take, about.
+    /// The approximate number of bytes that they use.
     public let bytes: Int
 }

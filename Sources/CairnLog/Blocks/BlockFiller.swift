@@ -1,4 +1,4 @@
-// Rows on their way into a block: which ones it takes, and how many.
+// Rows to be written into a block: which ones it takes, and how many.
 //
 //   1. `RowList` lists the rows of a block by slot. Whoever has them in a batch of its own needs no more.
 //   2. `BlockFiller` has a batch besides: cells are put behind those of the rows that are there, then the row is added.
@@ -10,7 +10,7 @@
 
 package import CairnStore
 
-/// The rows of a block that is being filled, by slot.
+/// The rows of a block to write, by slot.
 package struct RowList {
     /// The row of the batch that has the cells.
     var selection: [UInt16] = []

@@ -2,24 +2,24 @@ import CCairn
 import CairnFormat
 import CairnStore
 
-/// Cells of a column that a view has: decoded, for whoever reads many of a block, or as they are stored.
+/// Cells of a column in a view: decoded, if many of a block are read, or as stored.
 protocol ViewedCells: BitwiseCopyable {
-    /// Those of all columns of a block's entity.
+    /// The cells of all columns of a block's entity.
     static func all(_ block: CachedBlock, _ columns: [Catalog.StoredColumn], version: UInt32)
         throws(StoreError) -> UnsafePointer<Self>
-    /// Those of one, of which it is known where it is among those of its entity.
+    /// The cells of one column, whose position among those of its entity is known.
     static func one(_ block: CachedBlock, _ column: Catalog.StoredColumn, at place: Int)
         throws(StoreError) -> Self
     /// The object numbers.
     static func numbers(_ block: CachedBlock) throws(StoreError) -> Self
-    /// Of a column that was not asked for.
+    /// The cells of a column that was not requested.
     static var absent: Self { get }
 
-    /// Asks for the memory of a cell, apart from its bytes.
+    /// Prefetches the memory of a cell, apart from its bytes.
     func prefetch(_ row: Int)
-    /// Asks for the bytes of a cell; of one with a dictionary, for where its entry begins.
+    /// Prefetches the bytes of a cell; for a cell with a dictionary, the offset of its entry.
     func prefetchBytes(_ row: Int)
-    /// Asks for the bytes of a cell with a dictionary.
+    /// Prefetches the bytes of a cell with a dictionary.
     func prefetchEntry(_ row: Int)
 }
 
@@ -35,14 +35,14 @@ struct ViewedBlock<Cells: ViewedCells> {
     /// The columns that the reading needs, in its order.
     let cells: UnsafePointer<Cells>
 
-    /// A line of the processor's cache, so that cells of that size lie in one each.
+    /// A cache line, so that each cell of that size lies in one line.
     static var headSize: Int { lineSize }
     static var lineSize: Int { 64 }
 
     /// The block's concrete entity.
     @inline(__always) var entity: Int { memory.load(fromByteOffset: 8, as: Int.self) }
 
-    /// The block itself, as long as the view is there.
+    /// The block itself, as long as the view exists.
     var block: CachedBlock { memory.load(as: ViewHead.self).block }
 
     init(memory: UnsafeMutableRawPointer, cells: UnsafePointer<Cells>) {
@@ -50,13 +50,13 @@ struct ViewedBlock<Cells: ViewedCells> {
         self.cells = cells
     }
 
-    /// Ends a view that nobody keeps.
+    /// Frees a view that nothing refers to.
     func free() {
         endHead()
         memory.deallocate()
     }
 
-    /// Ends a view whose memory serves another one.
+    /// Ends a view whose memory another view uses.
     func endHead() { memory.assumingMemoryBound(to: ViewHead.self).deinitialize(count: 1) }
 
     /// Asks for the view itself.

@@ -1,4 +1,4 @@
-// Between which values the cells of blocks lie, as far as it is known: what a scan need not look at.
+// The known ranges of the cells in blocks, which allow a scan to skip blocks.
 //
 // The zone of a block's column is noted when a condition is first asked of it, or the first rows of its order, and is good as
 // long as the block is where it is: rows in it die, and none is changed. Zones live in memory alone: for each column that was asked up to 64 bytes for each
@@ -10,7 +10,8 @@ import CairnFormat
 import CairnStore
 import Synchronization
 
-/// The cells of a column of a block: the least and the greatest as words whose order is theirs, and whether some are nil.
+/// The zone of a block's column: minimum and maximum as words with the same order as the values, and whether some cells are
+/// nil.
 struct BlockZone: BitwiseCopyable {
     var low = UInt64.max
     var high = UInt64.min

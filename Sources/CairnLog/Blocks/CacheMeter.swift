@@ -4,7 +4,7 @@
 
 import Synchronization
 
-/// The bytes of the blocks in a cache.
+/// Counts the bytes of the blocks in a cache.
 final class CacheMeter: Sendable {
     private let count = Atomic<Int>(0)
 

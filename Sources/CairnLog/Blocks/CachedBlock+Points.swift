@@ -1,4 +1,4 @@
-// Single cells of a block, read from its bytes as they are stored.
+// Single cells of a block, read from its stored bytes.
 //
 // A column whose cells can be read by themselves (Format 50.13) is never decoded for that: its checksum is looked at once. Of
 // any other one the decoded column is read in the same way.
@@ -8,9 +8,9 @@ package import CairnStore
 import Synchronization
 
 extension CachedBlock {
-    /// The cells of a column, to read some of them; good as long as the block is kept.
+    /// Reads single cells of a column; valid as long as the block is retained.
     ///
-    /// - Parameter place: where the column is among those of its entity, which is mostly where the block has it.
+    /// - Parameter place: the column's position among those of its entity, which is usually its position in the block.
     @inline(__always)
     package func reader(_ column: Catalog.StoredColumn, at place: Int) throws(StoreError)
         -> CellReader

@@ -2,10 +2,10 @@ import CairnFormat
 import CairnStore
 
 extension CachedBlock {
-    /// A block of one of some segments, read from their files.
+    /// Reads a block of one of some segments from their files.
     ///
-    /// - Parameter known: what is stored of it, if that was read.
-    /// - Throws: `StoreError` with `.damaged` and the place.
+    /// - Parameter known: the stored bytes, if they have been read.
+    /// - Throws: `StoreError` with `.damaged` and the location.
     static func read(
         _ place: Place, _ known: StoredPayload? = nil, storeTag: UInt32,
         largeValues: LargeValueReader, from segment: (UInt32) -> Segment?

@@ -1,4 +1,4 @@
-// A block in memory: its bytes as they are stored, and the columns that were asked for.
+// A block in memory: its stored bytes, and the columns that have been loaded.
 //
 // A column is decoded when it is first asked for, once, and kept as long as the block is. Who decodes it does so under a
 // lock, fills its place and only then says that it is there, so that whoever sees that needs no lock.
@@ -197,7 +197,7 @@ package final class CachedBlock: @unchecked Sendable {
             return column.past == nil ? nil : try makeMissing(column)?.column
         }
         try load(index)
-        guard let cells = columns[index] else { preconditionFailure("a column that was loaded") }
+        guard let cells = columns[index] else { preconditionFailure("the column is loaded") }
         if column.past == nil, cells.kind.rawValue == column.kind.rawValue + 1 { return cells }
         return try make(column, of: cells)?.column ?? cells
     }
@@ -231,7 +231,7 @@ package final class CachedBlock: @unchecked Sendable {
     private func madeCells(_ column: Catalog.StoredColumn, _ index: Int) throws(StoreError)
         -> UnsafePointer<CellColumn>
     {
-        guard let decoded = columns[index] else { preconditionFailure("a column that was loaded") }
+        guard let decoded = columns[index] else { preconditionFailure("the column is loaded") }
         return try make(column, of: decoded)?.cells ?? UnsafePointer(cells + index)
     }
 
@@ -398,7 +398,7 @@ package final class CachedBlock: @unchecked Sendable {
             try load(index)
             cells = columns[index].map { CellReader($0) }
         }
-        guard let cells else { preconditionFailure("a column that was loaded") }
+        guard let cells else { preconditionFailure("the column is loaded") }
         // In the list of all columns.
         charge.grow(MemoryLayout<CellReader>.stride)
         decoding.withLock { _ in

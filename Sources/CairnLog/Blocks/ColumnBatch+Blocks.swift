@@ -1,12 +1,13 @@
-// How the rows of a batch become blocks, and whether one says what is stored already.
+// How the rows of a batch are divided into blocks, and whether a row equals the stored one.
 
 import CairnModel
 import CairnStore
 
 extension ColumnBatch {
-    /// Where the block that begins with a row ends: it takes as many rows as its budget of bytes allows.
+    /// The end of the block that begins at a row: it contains as many rows as fit into its byte budget.
     ///
-    /// - Parameter copied: columns whose texts will be in the rows once more, as often as they are named.
+    /// - Parameter copied: columns whose strings are additionally copied into the rows, once for each time that they are
+    ///   listed.
     package func endOfBlock(from start: Int, sizes: StoreSizes, copied: [Int] = []) -> Int {
         let limit = min(rows, start + sizes.rowsPerBlock)
         var (fixed, all) = (0, 0)

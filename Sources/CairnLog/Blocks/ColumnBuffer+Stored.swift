@@ -1,4 +1,4 @@
-// Cells of a batch beside cells that are stored: comparing and taking over.
+// Cells of a batch and stored cells: comparing and copying.
 
 import CairnFormat
 package import CairnStore

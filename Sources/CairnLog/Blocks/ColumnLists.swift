@@ -1,4 +1,4 @@
-// What is known of the columns of a block, in lists: by version of the catalog, since that says which columns there are.
+// Information about the columns of a block, in lists by version of the catalog, which determines the columns.
 //
 // The newest list is found without a lock. Lists are added under one, in front, and stay as long as the block: a block that is
 // read by two versions of the catalog in turn has two, of which either may be the newest.
@@ -7,7 +7,7 @@
 
 import Synchronization
 
-/// Lists of what is known of all columns of a block.
+/// Lists with an element for each column of a block.
 struct ColumnLists<Element: BitwiseCopyable>: ~Copyable {
     /// What lies before a list: the version of the catalog, and the list before.
     private struct Head {

@@ -1,4 +1,4 @@
-// Reads values that have frames of their own.                                        Format 40
+// Reads values that have their own frames.                                           Format 40
 //
 // A cell holds where the first frame is, how long the value is and its checksum. The frames follow one
 // another in the same segment.
@@ -8,7 +8,7 @@ import CairnFormat
 import CairnStore
 import Synchronization
 
-/// Finds the frames of large values, also in segments that came later than the block was read.
+/// Finds the frames of large values, also in segments that were created after the block was read.
 final class LargeValueReader: Sendable {
     private struct Lent: Sendable {
         weak let segment: Segment?

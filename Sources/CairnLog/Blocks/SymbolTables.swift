@@ -1,12 +1,12 @@
-// Tables of symbols that blocks have in common: the same texts are coded by the same symbols for many blocks, and one copy of
-// them stays in the processor's cache where each block's own would not.
+// Symbol tables shared by blocks: many blocks encode the same strings with the same symbols, and one shared table stays in
+// the processor's cache where one per block would not.
 //
 // Threads: any.
 
 import CairnFormat
 import Synchronization
 
-/// A table that blocks share; there as long as somebody has it.
+/// A table that blocks share. It exists as long as something refers to it.
 final class SharedSymbols: @unchecked Sendable {
     // Written once, before anybody else knows it.
     let entries: UnsafeRawPointer

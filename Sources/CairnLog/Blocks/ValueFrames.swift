@@ -1,4 +1,4 @@
-// A large value of a pinned state as a stream: one frame of it at a time is in memory.
+// A large value of a pinned state as a stream, with one of its frames in memory at a time.
 //
 // Threads: any; one read at a time.
 
@@ -8,7 +8,7 @@ import CairnStore
 import FoundationEssentials
 import Synchronization
 
-/// Reads a value that has frames of its own, some bytes at a time.
+/// Reads a value with its own frames, in chunks.
 final class ValueFrames: ValueReading {
     private struct Progress: ~Copyable {
         var pieces: ValuePieces

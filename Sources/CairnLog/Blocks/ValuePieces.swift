@@ -1,4 +1,4 @@
-// Reads a value that has frames of its own, frame by frame.                          Format 60.5
+// Reads a value that has its own frames, frame by frame.                             Format 60.5
 //
 //   1. Each frame is judged by its checksums, and must hold the piece that is expected there, of the value and owner that
 //      the cell's reference is about.
@@ -9,7 +9,7 @@
 import CairnFormat
 import CairnStore
 
-/// The pieces of a large value that are yet to be read.
+/// The pieces of a large value that have not been read yet.
 struct ValuePieces {
     private let segment: Segment
     private let reference: ValueReference

@@ -1,4 +1,4 @@
-// What a condition asks of the least and the greatest value of a block's column.
+// The condition on the minimum and maximum of a block's column.
 //
 // Values are words whose order is theirs (`OrderedWord`): of bytes the first eight, so that what is between two words may
 // still not match, and what is not surely does not.
@@ -7,7 +7,7 @@
 
 import CairnStore
 
-/// A question to a zone.
+/// A test of a zone.
 struct ZoneTest: Sendable {
     /// By index of the entity.
     let column: Int

@@ -1,4 +1,4 @@
-// Gives numbers to what a schema names.
+// Assigns numbers to the elements of a schema.
 //
 // Ids of entities and trees count from 1 over the store, ids of properties from 1 over each tree.
 
@@ -42,10 +42,10 @@ extension Catalog {
     /// Positions of entities and counts of columns have 16 bits; a block has two columns of its own.
     static func excess(entities: Int, columns: Int) -> String? {
         if entities > 1 << 16 {
-            return "the model has \(entities) entities, and a store can have 65536"
+            return "the model has \(entities) entities, but a store can have 65536"
         }
         if columns > Int(UInt16.max) - 2 {
-            return "an entity of the model has \(columns) columns, and can have 65533"
+            return "an entity of the model has \(columns) columns, but can have 65533"
         }
         return nil
     }

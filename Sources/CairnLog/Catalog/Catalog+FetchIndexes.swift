@@ -1,4 +1,4 @@
-// Which fetch indexes a store has: those that the model of whoever opens it declares.
+// The fetch indexes of a store: those declared by the model with which it was opened.
 //
 // They are derived data, so they are no part of what a store's model must agree on, and the schema frame does not fix them:
 // a store that is opened with a model that declares another index has that one, and none of its rows is written.

@@ -1,4 +1,4 @@
-// What properties are called in the history, which outlives the names of a model.                  Format 77
+// The names of properties in the history, which outlives the names of a model.                     Format 77
 //
 // A mask names the columns of an entity by their places, and behind them its relationships.
 
@@ -7,7 +7,7 @@ import CairnModel
 import CairnStore
 
 extension Catalog {
-    /// What the history says for the columns and to-many relationships of a mask.
+    /// The names in the history for the columns and to-many relationships of a mask.
     func historyProperties(_ mask: ColumnSet, of entity: Int) -> [ChangesPayload.Property] {
         let stored = entities[entity]
         let columns = stored.columns.count

@@ -1,4 +1,4 @@
-// What a store keeps, in numbers that stay: the physical side of a schema.
+// The physical layout of a schema, with permanent numbers for what a store contains.
 //
 // A schema's indexes change with the model; the numbers here are written into blocks and ids and never
 // change or come back. A *tree* is an entity hierarchy, or the hidden entity of a relationship that is kept
@@ -14,7 +14,7 @@ package import CairnFormat
 package import CairnModel
 package import CairnStore
 
-/// The physical side of a schema.
+/// The physical layout of a schema.
 package final class Catalog: Sendable {
     /// The schema: of the model that the store was opened with, if it stores the same as the store's own.
     package let schema: Schema

@@ -1,4 +1,4 @@
-// The catalog as a schema frame holds it.                                            Format 70
+// The catalog in the form of a schema frame.                                         Format 70
 
 import CairnFormat
 package import CairnModel
@@ -176,7 +176,7 @@ package enum CatalogDocument {
             case .uri: .uri
             case .transformable: .transformable
             case .undefined, .objectID, .composite:
-                preconditionFailure("a column holds values of a storable type")
+                preconditionFailure("a column has a storable type")
             }
         }
     }

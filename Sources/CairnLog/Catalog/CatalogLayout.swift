@@ -1,10 +1,10 @@
-// What catalogs share that describe the same entities, columns and indexes, whatever their metadata are.
+// What catalogs with the same entities, columns and indexes share, whatever their metadata.
 //
 // Threads: any; what is kept is set once.
 
 import Synchronization
 
-/// What a layer above keeps with catalogs of one layout.
+/// Data that a higher layer attaches to catalogs with one layout.
 class LayoutAttachment: @unchecked Sendable {
     // Has nothing itself; what derives from it has locks.
 }

@@ -1,6 +1,7 @@
-// The numbers that a catalog may give to what is new: those that nothing ever had.                      Format 70
+// The numbers that a catalog can assign to new elements: those that have never been used.               Format 70
 
-/// The next numbers of a store's catalog. What has gone keeps its number, so that no block can be taken for another's.
+/// The next numbers of a store's catalog. Numbers of removed entities and properties are never reused, so that blocks
+/// cannot be confused.
 package struct CatalogNumbers: Sendable, Hashable {
     /// The id of the next entity.
     package var entity: UInt32 = 1

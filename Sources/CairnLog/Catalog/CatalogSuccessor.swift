@@ -1,4 +1,4 @@
-// The catalog of a store that follows a change of its model: made of the catalog before and a migration plan.     Format 70
+// The catalog of a migrated store, derived from the previous catalog and a migration plan.                        Format 70
 //
 //   1. Entities, trees and properties that the plan finds again keep their numbers, whatever they are called and wherever they
 //      stand in the hierarchy; what is new gets numbers that nothing ever had.
@@ -14,7 +14,7 @@
 
 package import CairnModel
 
-/// A catalog made of the one before, and what they have in common.
+/// A catalog derived from the previous one, and what they have in common.
 package struct CatalogSuccessor: Sendable {
     /// The new catalog, of the version behind that of the old one. It has no place in the log yet.
     package let catalog: Catalog
@@ -35,7 +35,7 @@ package struct CatalogSuccessor: Sendable {
     package init(of old: Catalog, _ plan: ModelMigrationPlan) {
         precondition(
             plan.oldSchema.entities.map(\.name) == old.schema.entities.map(\.name),
-            "the plan begins with the schema of the catalog")
+            "the plan starts from the catalog's schema")
         let numbers = KeptNumbers(old, plan)
         let catalog = Catalog(
             plan.newSchema, version: old.version + 1, numbers, metadata: old.metadata)

@@ -1,5 +1,4 @@
-// Batches that were used, for the next commit: a fresh one is room for 1,024 rows, which a commit of one row
-// would pay for each time.
+// Batches to be reused by the next commit: a new one allocates memory for 1,024 rows, too much for each commit of one row.
 //
 // Threads: any; one lock.
 

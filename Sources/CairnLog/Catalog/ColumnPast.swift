@@ -1,4 +1,4 @@
-// What a column's cell means in blocks that are older than the column, or than its rules.             Format 70.5
+// The meaning of a column's cell in blocks that are older than the column, or than its rules.         Format 70.5
 //
 // Blocks are not written anew when the model changes: each names the version of the schema in which it was written, and is read
 // as today's schema has it.
@@ -14,7 +14,7 @@
 package import CairnFormat
 import CairnModel
 
-/// What stands for what older blocks do not have of a column.
+/// The replacement for a column that older blocks do not have.
 package struct ColumnPast: Sendable, Hashable {
     /// The first version of the schema that has the column, if it has an initial value.
     package private(set) var since: UInt32 = 1

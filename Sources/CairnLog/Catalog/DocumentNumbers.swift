@@ -1,4 +1,4 @@
-// The numbers that a schema frame gives to what its model names.                                      Format 70
+// The numbers that a schema frame assigns to the elements of its model.                               Format 70
 //
 // The document lists entities in the order of the catalog: those of the model, then the hidden ones. What it lists is compared
 // with the catalog that was made of it, so nothing is judged here.
@@ -9,7 +9,7 @@ import CairnFormat
 import CairnModel
 import FoundationEssentials
 
-/// The numbers of a schema frame of a store that has followed changes of its model.
+/// The numbers in a schema frame of a store that was migrated.
 struct DocumentNumbers: KnownNumbers {
     let next: CatalogNumbers
     private let schema: Schema
@@ -101,7 +101,7 @@ extension SchemaDocumentPast {
     fileprivate init(before version: UInt32, _ cell: PastCell) {
         self.init(before: version)
         switch cell {
-        case .null: preconditionFailure("nothing has to be said of what is nil")
+        case .null: preconditionFailure("nil needs no replacement")
         case .integer(let value): integer = value
         case .double(let bits): double = bits
         case .float(let bits): float = bits

@@ -1,11 +1,11 @@
-// The numbers that a plan finds again in an old catalog.                                             Format 70.5
+// The numbers that a migration plan takes from an old catalog.                                       Format 70.5
 //
 // Threads: a value.
 
 import CairnFormat
 import CairnModel
 
-/// The numbers that a plan finds again in an old catalog.
+/// The numbers that a migration plan takes from an old catalog.
 struct KeptNumbers: KnownNumbers {
     let old: Catalog
     let plan: ModelMigrationPlan

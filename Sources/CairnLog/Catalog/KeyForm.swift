@@ -1,4 +1,4 @@
-// What the keys of a uniqueness constraint are made of.
+// The composition of a uniqueness constraint's keys.
 //
 // Plain keys are the bytes of the values: see `KeyBuffer`. A constraint with options has keys of another form, which no
 // plain constraint can have: every part has its length before it, also if there is one alone; a nil part is a length of all
@@ -10,7 +10,7 @@ import CairnFormat
 package import CairnModel
 import CairnStore
 
-/// The columns of a constraint, and its options. An object, so that whoever loads keys counts one reference.
+/// The columns of a constraint, and its options. A class, so that loading keys counts one reference.
 package final class KeyForm: Sendable {
     /// The columns of the key, by index in the entity and its descendants.
     package let columns: [Int]

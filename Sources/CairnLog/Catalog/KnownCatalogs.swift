@@ -1,4 +1,4 @@
-// The catalogs of the schema frames that this process has read last.
+// The catalogs of the schema frames that this process has read most recently.
 //
 // A program opens its stores again and again, and all of one kind have the same schema frame. Reading one takes longer than
 // anything else that opening does, so what it means is kept, by its bytes: they are compared one by one, as a checksum could be that
@@ -18,7 +18,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// Catalogs by the bytes of their schema frames.
+/// Cached catalogs, by the bytes of their schema frames.
 final class KnownCatalogs: Sendable {
     static let shared = KnownCatalogs()
 

@@ -1,4 +1,4 @@
-// Numbers that a catalog must give to what it is made of.                                            Format 70
+// Numbers that a catalog must use for its elements.                                                  Format 70
 //
 // Entities are known by their places in the catalog: those of the schema, then the hidden ones; columns by their places in
 // these; trees by the places of their roots.
@@ -8,9 +8,9 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// The numbers that are known when a catalog is made. Whatever has none gets the next one.
+/// The numbers that are known when a catalog is created. Everything else gets the next one.
 protocol KnownNumbers {
-    /// The numbers that what is new may have. Those of properties are asked for tree by tree.
+    /// The next numbers for new items. Those of properties are requested separately for each tree.
     var next: CatalogNumbers { get }
 
     func treeID(ofRoot root: Int) -> UInt32?
@@ -25,7 +25,7 @@ protocol KnownNumbers {
     /// The property id of the order key beside a reference.
     func orderID(besides column: Int, of entity: Int) -> UInt32?
 
-    /// What stands for what older blocks do not have of a column; nil: nothing has to.
+    /// The replacement for a column that older blocks do not have; nil: none is needed.
     func past(of column: Int, _ entity: Int) -> ColumnPast?
 }
 

@@ -5,7 +5,7 @@
 import CairnFormat
 import CairnModel
 
-/// What a schema frame says, read without the general decoder.
+/// The contents of a schema frame, parsed without the general decoder.
 struct PlainSchemaDocument {
     var format: UInt32 = 0
     var version: UInt32 = 0

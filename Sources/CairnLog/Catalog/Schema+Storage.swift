@@ -1,12 +1,12 @@
-// Whether two models keep the same things.
+// Whether two models store the same things.
 
 package import CairnModel
 import CairnStore
 
 extension Schema {
-    /// Whether a store made with the other schema is led nowhere by this one: what is stored, how it is named and what is unique
-    /// are the same, and defaults, delete rules and renaming identifiers, which versions to come ask for. Texts for people,
-    /// indexes, rules and requests may differ, and which side of a pair of relationships says that the other is its inverse.
+    /// Whether a store with the other schema needs no migration to this one: stored properties, their names, uniqueness
+    /// constraints, defaults, delete rules and renaming identifiers (which later versions need) are the same. Texts,
+    /// indexes, validation and requests may differ, and so may the side of a relationship that declares the inverse.
     package func hasSameStorage(as other: Schema) -> Bool {
         storage == other.storage && renamings == other.renamings
     }

@@ -1,4 +1,4 @@
-// Metadata as a frame of the log holds them.                                          Format 75
+// Metadata in the form of a log frame.                                                Format 75
 //
 // Threads: immutable, so any.
 
@@ -7,7 +7,7 @@ package import CairnModel
 import CairnStore
 package import FoundationEssentials
 
-/// The metadata of a store at a commit. An object, as every state has it.
+/// The metadata of a store at a commit. A class, because every state has it.
 package final class StoredMetadata: Sendable {
     /// Where their frame is.
     let place: Place

@@ -4,7 +4,7 @@ import CairnStore
 import FoundationEssentials
 
 extension Value {
-    /// The value of a cell that is a word.
+    /// The value of a cell that is stored as a word.
     static func stored(word: UInt64, _ kind: SchemaColumn.Kind, _ identity: StoreIdentity) -> Value
     {
         switch kind {

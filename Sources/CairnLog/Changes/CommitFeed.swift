@@ -1,4 +1,4 @@
-// Tells of commits as they are published.                                                ENGINE-NOTES 8, H
+// Reports commits as they are published.                                                 ENGINE-NOTES 8, H
 //
 // What a commit changed is the difference of two states: so it costs a commit nothing to be told of but two pins, and
 // whatever made it, a save, a batch or another process, it is told in the same way.
@@ -8,7 +8,7 @@
 import CairnStore
 import Synchronization
 
-/// Where a commit comes from.
+/// The origin of a commit.
 struct CommitOrigin: Sendable {
     let author: String?
     let contextName: String?

@@ -1,4 +1,4 @@
-// Compares two tables that mostly share their pages.
+// Compares two tables that share most of their pages.
 //
 // From the roots down, side by side: what is one page in both is the same. A table may be higher than the other, which then
 // stands for the first part of it.
@@ -6,7 +6,7 @@
 // Threads: any; both tables belong to states that are pinned.
 
 extension PagedTable where Record == UInt64 {
-    /// Calls with each index, rising, whose cell is not the same in both tables, and with the cells.
+    /// Calls a closure with each index, ascending, whose cell differs between both tables, and with the cells.
     static func eachDifference(
         _ old: PagedTable, _ new: PagedTable, _ body: (UInt32, UInt64, UInt64) -> Void
     ) {

@@ -1,4 +1,4 @@
-// What differs between two states: which objects are new, have another version, or are gone.
+// The differences between two states: new, changed and deleted objects.
 //
 //   1. The directories of each tree are compared page by page. Pages that the states share are passed over, so that this
 //      costs as much as was changed.
@@ -17,7 +17,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// Two states, to be compared.
+/// A comparison of two states.
 final class StateDifference: ChangeSource {
     private let transition: StateTransition<EngineState>
     private let reader: StoreReader
@@ -282,7 +282,7 @@ private struct StateComparison {
         }
     }
 
-    /// The rows that a cell is among.
+    /// Reads the rows of a cell's block.
     private mutating func open(_ cell: DirectoryCell, _ entity: Int, isOld: Bool)
         throws(StoreError) -> OpenRows.Rows
     {

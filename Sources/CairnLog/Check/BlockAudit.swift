@@ -1,4 +1,4 @@
-// Decodes every block of a log and follows its rows from birth to death.
+// Decodes every block of a log and follows its rows from their creation to their deletion.
 //
 //   1. Every column of every block must decode, with the kind of its property (F-415), and numbers must have been
 //      given when the block's commit ended (DR1).
@@ -27,7 +27,7 @@ struct BlockAudit: ~Copyable {
     private var directories: [RowDirectory]
     private var pages = PageTransaction(epoch: 1, pool: PagePool())
     private var isReadable: [Bool]
-    /// The versions of rows that were born and died in the commit at hand, by tree and number.
+    /// The versions of rows that were both written and ended in the current commit, by tree and number.
     private var passing: [UInt64: UInt32] = [:]
     private var withReferences: [Int] = []
     /// Blocks of entities that the schema has no more.
@@ -177,7 +177,7 @@ struct BlockAudit: ~Copyable {
         for slot in 0..<block.rows where !cells.isNil(at: slot) {
             guard let target = UInt32(exactly: cells.integer(at: slot)), target != 0 else {
                 return find(
-                    "\(entity.name).\(column.name) leads to an impossible number", block)
+                    "\(entity.name).\(column.name) refers to an impossible number", block)
             }
         }
     }

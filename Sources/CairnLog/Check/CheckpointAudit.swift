@@ -1,4 +1,4 @@
-// Compares the state that a checkpoint gives with the one that the log gives.                   CK1, CK3
+// Compares the state from a checkpoint with the one from the log.                               CK1, CK3
 //
 //   1. Both are brought up to the same commit, by reading what lies behind the checkpoint.
 //   2. They are compared by content: pages, handles and the order of entries may differ.
@@ -9,7 +9,7 @@ import CairnFormat
 import CairnStore
 
 enum CheckpointAudit {
-    /// What differs, a sentence each; at most a hundred.
+    /// The differences, one sentence each; at most a hundred.
     static func differences(
         _ state: EngineState, _ other: EngineState, progress: (Int, Int) -> Void
     ) -> [String] {

@@ -1,4 +1,4 @@
-// Goes through the files of a store and notes everything that is wrong, not only the first.      Format 60.4
+// Examines the files of a store and records every problem, not only the first.                   Format 60.4
 //
 //   1. Segments: headers, start frames, the live set, ends and chains.                        (SG1, SG3)
 //   2. Frames in order: checksums, chain, marks, commits that lie together.                   (SG3, SG4, SG5)
@@ -13,7 +13,7 @@ import CairnFormat
 import CairnStore
 
 struct LogAudit {
-    /// A block of the log, and the commit that made it count.
+    /// A block of the log, and the commit that published it.
     struct Block {
         let place: Place
         let entity: Int

@@ -1,4 +1,4 @@
-// Checks a store from its files up, as deep as that is wanted.
+// Checks a store from its files, to the requested depth.
 //
 //   1. Files and frames (LogAudit), as they are, whether the store opens or not.
 //   2. Blocks and the life of rows (BlockAudit).
@@ -16,8 +16,8 @@ public import CairnStore
 import SystemPackage
 
 extension LogStore {
-    /// Checks a store without opening it for use, while others write to it, and also one that does not open. Every
-    /// problem is reported with its place, not only the first.
+    /// Checks a store without opening it for use, while others write to it, and even if it cannot be opened. Every problem
+    /// is reported with its location, not only the first.
     ///
     /// ```swift
     /// let report = try LogStore.check(at: "shop.cairn", depth: .frames)
@@ -25,11 +25,11 @@ extension LogStore {
     /// ```
     ///
     /// - Parameters:
-    ///   - depth: how much is looked at.
-    ///   - progress: told what is done, and how much of it: units done and units in all.
-    /// - Throws: `StoreError`: `.openFailed` if there is no store, `.inputOutput` if the folder cannot be read. What is
-    ///   damaged is in the report.
-    /// - Complexity: O(size of the log); with `.headers` O(frames), with `.all` memory for two states.
+    ///   - depth: how much to check.
+    ///   - progress: called with the current stage and its progress: units done and total units.
+    /// - Throws: `StoreError`: `.openFailed` if there is no store, `.inputOutput` if the folder cannot be read. Damage is
+    ///   listed in the report.
+    /// - Complexity: O(size of the log); O(frames) with `.headers`. With `.all`, memory for two states.
     public static func check(
         at path: String, depth: CheckDepth = .all, options: LogStoreOptions = LogStoreOptions(),
         progress: ((CheckStage, Int, Int) -> Void)? = nil
@@ -164,7 +164,7 @@ struct StoreAudit {
                 }
             }
             guard let engine = built else {
-                preconditionFailure("a comparison needs a state to compare with")
+                preconditionFailure("a comparison requires a state")
             }
             let state = engine.registry.published()
             var checker = StoreChecker(engine: engine, state: state)

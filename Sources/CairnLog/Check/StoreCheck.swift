@@ -1,4 +1,4 @@
-// Goes through everything a store holds and compares it with everything else.
+// Reads everything in a store and checks its consistency.
 //
 //   1. Every frame was read and its checksums compared when the store was opened; every column of every
 //      block with a live row is decoded here, and every large value read.
@@ -16,13 +16,12 @@ import CairnModel
 public import CairnStore
 
 extension LogStore {
-    /// Checks everything the newest state holds.
+    /// Checks everything in the newest state.
     ///
-    /// Values of derived attributes are not recomputed, and of a one-to-one relationship it is not asked whether the other side
-    /// leads back.
+    /// It does not recompute derived attributes, and does not check that the two sides of a one-to-one relationship match.
     ///
-    /// - Parameter progress: told blocks done and blocks in all, from time to time.
-    /// - Throws: `StoreError` if the store is closed. What is damaged is in the report.
+    /// - Parameter progress: called from time to time with the number of blocks done and the total number of blocks.
+    /// - Throws: `StoreError` if the store is closed. Damage is listed in the report.
     /// - Complexity: O(size of the store).
     public func check(progress: ((Int, Int) -> Void)? = nil) throws(StoreError) -> StoreCheckReport
     {
@@ -151,7 +150,7 @@ struct StoreChecker: ~Copyable {
                 find(
                     damage(
                         block,
-                        "\(entity.name).\(entity.columns[definition.column].name) of object \(number) leads to object \(target), which does not exist (RL2)"
+                        "\(entity.name).\(entity.columns[definition.column].name) of object \(number) refers to object \(target), which does not exist (RL2)"
                     ))
             }
         }

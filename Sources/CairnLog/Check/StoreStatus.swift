@@ -1,4 +1,4 @@
-// What a store is and what opening it would mean, without opening it.
+// Information about a store and the cost of opening it, without opening it.
 //
 //   1. Segments, mark and checkpoints are looked at from outside (FolderSurvey, CheckpointProbe).
 //   2. Behind the newest checkpoint that seems usable, the headers of the frames are walked through.
@@ -13,21 +13,21 @@ public import CairnStore
 public import FoundationEssentials
 import SystemPackage
 
-/// What is known of a store without opening it.
+/// What is known about a store without opening it.
 public struct StoreStatus: Sendable {
     /// A file of the log.
     public struct Segment: Sendable {
-        /// What the file is good for.
+        /// The role of the file.
         public enum Kind: String, Sendable {
-            /// A part of the log that takes, or took, commits.
+            /// A part of the log to which commits are, or were, appended.
             case main
-            /// What compaction has moved.
+            /// Contains what compaction has moved.
             case side
-            /// No part of the store any more, and kept for past states.
+            /// No longer a part of the store, and kept for past states.
             case held
-            /// No part of the store any more; the next writer removes it.
+            /// No longer a part of the store; the next writer removes it.
             case retired
-            /// Its creation did not finish; it holds nothing.
+            /// Its creation was interrupted; it is empty.
             case unfinished
             /// A file of another store.
             case foreign
@@ -35,31 +35,31 @@ public struct StoreStatus: Sendable {
 
         /// The segment's number.
         public let number: UInt32
-        /// What it is good for.
+        /// The role of the file.
         public let kind: Kind
-        /// The bytes of the file.
+        /// The size of the file in bytes.
         public let bytes: UInt64
-        /// When it was made; nil if its header cannot be read.
+        /// When it was created; nil if its header cannot be read.
         public let created: Date?
-        /// What is wrong with its header.
+        /// The problem with its header, if any.
         public let problem: String?
     }
 
-    /// A file that makes opening fast.
+    /// A file that speeds up opening.
     public struct Checkpoint: Sendable {
-        /// The commit whose state it holds.
+        /// The commit whose state it contains.
         public let commit: UInt64
-        /// The bytes of the file.
+        /// The size of the file in bytes.
         public let bytes: UInt64
-        /// Why it would be passed over; nil if it seems usable. Its parts were not read.
+        /// Why it would be skipped; nil if it seems usable. Its parts were not read.
         public let problem: String?
     }
 
-    /// What the writer noted last.
+    /// What the writer recorded last.
     public struct Mark: Sendable {
         /// The last commit known to be durable.
         public let commit: UInt64
-        /// The position in the log up to which everything is.
+        /// The position in the log up to which everything is durable.
         public let position: UInt64
     }
 
@@ -69,15 +69,15 @@ public struct StoreStatus: Sendable {
         public let process: Int32
         /// The name of its program.
         public let program: String
-        /// When the process was started.
+        /// When the process started.
         public let started: Date?
-        /// Whether it has the store open to write.
+        /// Whether it has the store open for writing.
         public let mayWrite: Bool
-        /// Whether it is its turn to write.
+        /// Whether it holds the write lock.
         public let hasTurn: Bool
     }
 
-    /// The store's identity; nil if no file says it.
+    /// The store's identifier; nil if no file contains it.
     public let identifier: UUID?
     /// The version of the file format.
     public let formatVersion: UInt32
@@ -87,44 +87,45 @@ public struct StoreStatus: Sendable {
     public let checkpoints: [Checkpoint]
     /// The mark record of the lock file; nil if it is missing or belongs to another store.
     public let mark: Mark?
-    /// The process that writes to the store now; nil if there is none, or the system does not tell.
+    /// The process that is writing to the store; nil if there is none, or the system does not report it.
     public let writer: Int32?
-    /// The processes that have the store open, as far as the system tells: of this user, on this machine. Linux only.
+    /// The processes that have the store open, as far as the system reports them: of this user, on this machine. Linux
+    /// only.
     public let users: [User]
-    /// What the machine is called that has the store open to write, on a disk that other machines may have too (see
-    /// ``LogStoreOptions/allowsSharedDisk``): it may be this one. Nil on other disks, and if none has.
+    /// The name of the machine that has the store open for writing, on a disk that other machines may share (see
+    /// ``LogStoreOptions/allowsSharedDisk``); it can be this one. Nil on other disks, and if no machine has.
     public let host: String?
     /// The number of the last commit; 0 if there is none.
     public let commit: UInt64
-    /// When the last commit was made, and by whom.
+    /// When the last commit was made.
     public let lastCommitTime: Date?
-    /// Who made the last commit.
+    /// The author of the last commit.
     public let lastAuthor: String?
-    /// Whether the last writer closed the store, and nothing was written behind that.
+    /// Whether the last writer closed the store, and nothing was written after that.
     public let wasClosed: Bool
-    /// Bytes behind the last whole commit: a write that was interrupted.
+    /// Bytes after the last complete commit, from an interrupted write.
     public let bytesLeftBehind: UInt64
-    /// The commit of the checkpoint that opening would begin with; nil if it would read the whole log.
+    /// The commit of the checkpoint from which the store would be opened; nil if the whole log would be read.
     public let openingCheckpoint: UInt64?
-    /// Bytes that opening would read: the checkpoint, and the log behind it.
+    /// Bytes to read when the store is opened: the checkpoint, and the log after it.
     public let bytesToRead: UInt64
-    /// Frames behind the checkpoint.
+    /// Frames after the checkpoint.
     public let framesToRead: UInt64
-    /// Commits behind the checkpoint.
+    /// Commits after the checkpoint.
     public let commitsToRead: UInt64
-    /// What is damaged as far as it shows in the headers that were read. Opening would name the first.
+    /// Damage that shows in the headers that were read. Opening would report the first.
     public let damage: [StoreError]
 
-    /// Whether opening has more to do than to read the newest checkpoint: the last writer did not close the store, or
-    /// commits lie behind the checkpoint, or there is none.
+    /// Whether opening the store requires more than reading the newest checkpoint: the last writer did not close the store,
+    /// or there are commits after the checkpoint, or there is no checkpoint.
     public var needsRecovery: Bool {
         !wasClosed || commitsToRead > 0 || openingCheckpoint == nil || !damage.isEmpty
     }
 }
 
 extension LogStore {
-    /// What is known of a store without opening it: no lock is taken, nothing is written, and it works beside a
-    /// writer and on a store that is damaged.
+    /// Examines a store without opening it: it takes no lock, writes nothing, and works while a program writes and on a
+    /// corrupt store.
     ///
     /// ```swift
     /// let status = try LogStore.status(at: "shop.cairn")
@@ -132,7 +133,7 @@ extension LogStore {
     /// ```
     ///
     /// - Throws: `StoreError`: `.openFailed` if there is no store, `.inputOutput` if the folder cannot be read.
-    /// - Complexity: O(frames behind the newest checkpoint); their payloads are not read.
+    /// - Complexity: O(frames after the newest checkpoint); their payloads are not read.
     public static func status(at path: String, options: LogStoreOptions = LogStoreOptions())
         throws(StoreError) -> StoreStatus
     {

@@ -1,4 +1,4 @@
-// What the blocks were at a checkpoint's commit: what the cells of its directories are checked against.
+// The blocks at a checkpoint's commit, against which the cells of its directories are checked.
 //
 // Invariants: once it is finished, handles rise.
 // Threads: filled by one, read by any once it is finished.

@@ -1,10 +1,10 @@
-// What takes the place of a part of a checkpoint that cannot be read: see `CheckpointImage`.
+// The replacement for a part of a checkpoint that cannot be read: see `CheckpointImage`.
 
 import CairnFormat
 import CairnStore
 
 extension CheckpointImage {
-    /// The part as a state made from the log has it. Its blocks have other handles there.
+    /// Copies a part from a state that was rebuilt from the log, whose blocks have other handles.
     func copy(_ part: Part, of state: EngineState, _ pages: inout PageTransaction)
         -> [Page]
     {

@@ -1,4 +1,4 @@
-// The parts of a checkpoint that are read when they are first touched.                        Format 85
+// The parts of a checkpoint that are read on first access.                                    Format 85
 //
 // A state has records of `LatePage` where it would have addresses of pages. Whoever follows one gets the page: at the first
 // time the part is read, verified and unpacked into pages born at the checkpoint's commit, and the record keeps their
@@ -26,9 +26,9 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         /// Leaves of a tree's directory.
         case directory(tree: Int, CheckpointContents.Leaves)
         case partition(unique: Int, CheckpointContents.Partition)
-        /// Both arrays of an inverse table: their lists go through all of it.
+        /// Both arrays of an inverse table; their lists span all of it.
         case inverse(Int, CheckpointContents.Inverse)
-        /// Leaves of an ordered index, the first of which has a place in its outline.
+        /// Leaves of an ordered index; the first one has a position in its outline.
         case leaves(OrderedPlace, OrderedOutline, first: Int, CheckpointContents.Ordered.Run)
         /// A partition of the table of an index with postings.
         case postings(Int, CheckpointContents.Partition)

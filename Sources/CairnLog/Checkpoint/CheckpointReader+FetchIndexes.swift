@@ -8,7 +8,7 @@ import CairnModel
 import CairnStore
 
 extension Catalog {
-    /// The fetch indexes that a checkpoint has; nil if they are none of this schema.
+    /// The fetch indexes in a checkpoint; nil if they do not belong to this schema.
     func fetchIndexes(_ contents: [CheckpointContents.FetchIndex]) -> [FetchIndexDefinition]? {
         if contents.isEmpty { return [] }
         var found: [FetchIndexDefinition] = []

@@ -1,4 +1,4 @@
-// Reads a checkpoint back into a state.                                              Format 85
+// Reads a checkpoint into a state.                                                   Format 85
 //
 //   1. Header, table of contents, and the frame of the commit that the state is of: it must be where the
 //      header says, end where it says, and bear the chain value it says. Else the checkpoint is of another log.
@@ -12,7 +12,7 @@ import CairnFormat
 import CairnStore
 import SystemPackage
 
-/// A state that a checkpoint held.
+/// A state restored from a checkpoint.
 struct RestoredState {
     var state: EngineState
     /// What of it is still in the file.

@@ -1,4 +1,4 @@
-// Which of several checkpoints stay, where past states are kept.                                  Format 79, 85
+// Which of several checkpoints to keep for past states.                                           Format 79, 85
 //
 // A past state is made from the newest checkpoint before it. So one at or before the horizon stays, if the log can be read from
 // it on, and of those behind it as many as keep the log between two of them from growing beyond what opening would read.
@@ -16,7 +16,7 @@ import CairnStore
 import SystemPackage
 
 struct CheckpointShelf {
-    /// What a checkpoint says of itself.
+    /// The header of a checkpoint.
     private struct Entry {
         let commit: UInt64
         let end: LogEnd

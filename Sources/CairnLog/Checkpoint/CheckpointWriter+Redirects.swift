@@ -5,7 +5,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// How many bytes an entry takes: tree, number, the number that it leads to, turn, segment.
+/// The size of an entry in bytes: tree, number, number of the survivor, turn, segment.
 private let entryBytes = 20
 
 extension CheckpointWriter {

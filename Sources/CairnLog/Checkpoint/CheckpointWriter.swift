@@ -14,7 +14,7 @@ import CairnStore
 import SystemPackage
 
 struct CheckpointWriter: ~Copyable {
-    /// Leaves of an array or an ordered index that make one part: of an array 64 pages of 4 KiB.
+    /// The number of leaves of an array or an ordered index in one part: for an array 64 pages of 4 KiB.
     static let leavesPerUnit = 64
     /// The same of the directory of a tree, unless that is so large that there would be too many parts. Who looks one row up after
     /// opening unpacks one of them, and everybody who opens the store reads where each of them is.

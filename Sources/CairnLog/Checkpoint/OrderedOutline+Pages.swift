@@ -1,9 +1,9 @@
-// Leaves of an ordered index that are read from a checkpoint, or made up for.
+// Leaves of an ordered index that are read from a checkpoint, or reconstructed.
 
 import CairnFormat
 
 extension OrderedOutline {
-    /// The leaves that a part holds; nil if it does not hold them.
+    /// The leaves of a part; nil if the part does not contain them.
     func unpack(
         _ bytes: UnsafeRawBufferPointer, first: Int, count: Int, _ pages: inout PageTransaction
     ) -> [Page]? {

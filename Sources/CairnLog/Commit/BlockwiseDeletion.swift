@@ -1,8 +1,8 @@
-// What a deletion that goes block by block has still to do.
+// The remaining work of a deletion that is done block by block.
 //
 // Threads: within the turn, in one thread.
 
-/// Keys that leave their indexes when all rows are gone, and memory for one block.
+/// Keys to remove from their indexes when all rows are deleted, and memory for one block.
 struct BlockwiseDeletion {
     /// By unique index the entries that leave: the number above, half of the hash below.
     var leaving: [[UInt64]]

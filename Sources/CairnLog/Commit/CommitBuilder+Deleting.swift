@@ -1,4 +1,4 @@
-// Many rows that are deleted at once.
+// Deletes many rows at once.
 //
 //   1. Rows of one block that follow each other die together: the block is looked up once, and its bitmap changed once.
 //   2. Their keys are gathered, and leave each unique index partition by partition: what leaves in the order of rows would
@@ -11,7 +11,7 @@ import CairnFormat
 import CairnStore
 
 extension CommitBuilder {
-    /// Takes rows out of the directory, where they are and of all indexes. Each is named once.
+    /// Removes rows from the directory, their blocks and all indexes. Each row must be listed once.
     mutating func delete(_ rows: [(tree: Int, entity: Int, number: UInt32)]) throws(StoreError) {
         let rows = inReadingOrder(rows)
         var deletion = BlockwiseDeletion(catalog)

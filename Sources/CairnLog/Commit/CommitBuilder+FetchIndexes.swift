@@ -1,4 +1,4 @@
-// Fetch indexes follow the rows of a commit.
+// Updates fetch indexes with the rows of a commit.
 //
 // There are two places where they are told of it: where a block of new rows is written, and at the end, where the list of
 // deaths is complete. Nobody asks a fetch index while a commit is made: until its end they are those of the state before.
@@ -6,7 +6,7 @@
 import CairnStore
 
 extension CommitBuilder {
-    /// What gathers the changes: that of a commit before, if it has one to spare.
+    /// The writer that collects the changes, reused from an earlier commit if possible.
     private mutating func writer() -> FetchIndexWriter {
         if let fetchIndexWriter { return fetchIndexWriter }
         var writer = tools.memory.fetchIndexWriter.pointee.take()

@@ -1,9 +1,9 @@
-// Rows that are collected in a batch of their own become blocks of the main log.
+// Writes rows that are collected in a separate batch as blocks of the main log.
 
 package import CairnStore
 
 extension CommitBuilder {
-    /// Adds the row whose cells were put into a filler's batch, and writes a block if that takes no more.
+    /// Adds the row whose cells are in a filler's batch, and writes a block if it is full.
     package mutating func add(_ number: UInt32, version: UInt32, to filler: inout BlockFiller)
         throws(StoreError)
     {

@@ -5,7 +5,7 @@ import CairnModel
 import CairnStore
 
 extension CommitBuilder {
-    /// The order keys of a row that is written anew: who leaves a list has none for it.
+    /// The order keys of a rewritten row. A row that leaves a list has no key for it.
     func keys(of old: StoredRow, _ values: [Value], entity: Int) -> [Int64?] {
         var keys = old.keys
         for (place, order) in catalog.entities[entity].orders.enumerated()

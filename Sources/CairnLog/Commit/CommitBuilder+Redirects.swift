@@ -1,10 +1,10 @@
-// How redirects get into a commit.                                                       Format 78
+// Adds redirects to a commit.                                                            Format 78
 
 import CairnFormat
 import CairnStore
 import Synchronization
 
-/// An object whose id is to lead to another one.
+/// An object whose id is redirected to another one.
 struct Redirection: Sendable {
     /// The tree of both, as an index of the catalog.
     let tree: Int
@@ -21,13 +21,13 @@ extension CommitBuilder {
     /// is named once.
     mutating func redirect(_ redirections: [Redirection]) throws(StoreError) {
         if redirections.isEmpty { return }
-        precondition(allowsRedirects, "a segment says that it may hold redirects")
+        precondition(allowsRedirects, "a segment declares its redirects")
         var entries: [RedirectTable.Key: RedirectTable.Entry] = [:]
         for one in redirections {
             let key = RedirectTable.Key(tree: catalog.trees[one.tree].id, one.number)
             let turn = state.redirects?[key]?.turn ?? 0
             guard turn < .max else {
-                throw StoreError(.invalidRequest, "an object was redirected to others too often")
+                throw StoreError(.invalidRequest, "an object was redirected too often")
             }
             entries[key] = RedirectTable.Entry(
                 target: one.target, turn: turn + 1, segment: log.segment.number)

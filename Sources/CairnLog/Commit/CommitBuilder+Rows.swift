@@ -4,7 +4,7 @@ import CairnFormat
 package import CairnModel
 package import CairnStore
 
-/// Rows that wait to be written as blocks, by entity.
+/// Rows to be written as blocks, by entity.
 package struct PendingRows {
     package struct Row {
         let number: UInt32

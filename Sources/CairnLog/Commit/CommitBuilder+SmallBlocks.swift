@@ -1,4 +1,4 @@
-// Small blocks are merged by the commit that makes too many of them.
+// Merges small blocks, in the commit that creates too many of them.
 //
 // Whole rows move, with their numbers and versions; directory cells and deaths follow, indexes name numbers and
 // do not notice.
@@ -7,7 +7,7 @@ import CairnFormat
 import CairnStore
 
 extension CommitBuilder {
-    /// Merges the small blocks of an entity if it has many of them.
+    /// Merges the small blocks of an entity if there are many.
     mutating func mergeSmallBlocks(of entity: Int) throws(StoreError) {
         try mergeIfMany(.tiny, entity: entity)
         try mergeIfMany(.partial, entity: entity)

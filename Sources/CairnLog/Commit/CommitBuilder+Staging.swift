@@ -1,4 +1,4 @@
-// Staged values in a commit: they are adopted where they lie, and rows refer to them.      Format 65.2
+// Staged values in a commit: they are adopted in place, and rows refer to them.            Format 65.2
 //
 // A value that was meant for another row, or that some commit has used already, is copied into the log instead, a piece at
 // a time.

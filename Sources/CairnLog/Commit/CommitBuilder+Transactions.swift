@@ -1,4 +1,4 @@
-// Takes a transaction of a history that was kept elsewhere, as it was told there.                    Format 77
+// Adds a transaction from another store's history.                                                   Format 77
 //
 // Threads: used by the holder of the turn alone.
 
@@ -8,7 +8,7 @@ package import CairnStore
 import FoundationEssentials
 
 extension CommitBuilder {
-    /// Enters a transaction into the history, as that of this commit: its number is the commit's.
+    /// Adds a transaction to the history as this commit's: it has the commit's number.
     package mutating func record(_ transaction: PersistentHistoryTransaction) throws(StoreError) {
         hasRecordedHistory = true
         guard let groups = transaction.changes?.groups, !groups.isEmpty else { return }

@@ -1,4 +1,4 @@
-// A commit while it is made: a copy of the newest state, the pages it may change, and its frames.
+// A commit in progress: a copy of the newest state, the pages it can change, and its frames.
 //
 // Everything that changes a store goes through here: rows are born in blocks, die by place, and enter and
 // leave the indexes. Whoever makes a commit decides what happens; this keeps state and log in step.
@@ -11,7 +11,7 @@ import CairnFormat
 import CairnModel
 package import CairnStore
 
-/// A commit while it is made.
+/// A commit in progress.
 package struct CommitBuilder: ~Copyable {
     package let reader: StoreReader
     package let tools: CommitTools
@@ -339,7 +339,7 @@ package struct CommitBuilder: ~Copyable {
 
     mutating func removeReference(_ reference: Int, source: UInt32, target: UInt32) {
         if state.inverses[reference].remove(source: source, target: target, in: &pages) { return }
-        contradict("object \(source) is not among those that lead to object \(target) (RL2)")
+        contradict("object \(source) is not among those that refer to object \(target) (RL2)")
     }
 
     /// Notes that the state contradicts its rows, as it may if it was opened from a checkpoint that lies under right

@@ -1,4 +1,4 @@
-// What the queue of commits does to the disk.
+// The disk operations of the commit queue.
 
 import CairnFileSystem
 import CairnFormat

@@ -1,4 +1,4 @@
-// What the holder of the turn keeps from one commit to the next, so as not to make it anew.
+// Memory that the holder of the write lock reuses from one commit to the next.
 //
 // It lies behind pointers: a property of an object is guarded at every access to a part of it, which a commit of one
 // row would make by the dozen.
@@ -7,7 +7,7 @@
 
 import CairnFormat
 
-/// Memory that commits use one after the other.
+/// Memory that commits reuse.
 final class CommitMemory: @unchecked Sendable {
     // Used by the holder of the turn alone.
     let encoder: UnsafeMutablePointer<RowBlockEncoder>

@@ -1,4 +1,4 @@
-// What is sealed and not yet published: written, synced and published in the order of the commits.
+// Commits that are sealed and not yet published: written, synced and published in order.
 //
 //   seal     the holder of the turn appends a commit's frames and its state
 //   lead     one thread at a time takes all that is sealed: one write, one sync if any of them is to be
@@ -29,7 +29,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// The commits on their way to the disk.
+/// The commits that are being written to disk.
 package final class CommitQueue: Sendable {
     /// A failure of writing or syncing, with all that fails with it.
     struct Failure: Sendable {
@@ -176,7 +176,7 @@ package final class CommitQueue: Sendable {
     enum Ending {
         case published
         case failed(StoreError)
-        /// The queue is broken: the caller is to take the turn and cut the log back, and ask again.
+        /// The queue is broken: the caller must acquire the write lock, truncate the log, and try again.
         case broken
     }
 

@@ -1,11 +1,11 @@
-// What all commits of an open store are made with.
+// What all commits of an open store share.
 //
 // Threads: any; what `memory` holds is the holder's of the turn.
 
 package import CairnFileSystem
 import Synchronization
 
-/// What a commit needs beside the state it changes.
+/// What a commit needs in addition to the state that it changes.
 package final class CommitTools: Sendable {
     package let sizes: StoreSizes
     package let clock: any StoreClock

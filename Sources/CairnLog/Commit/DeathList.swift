@@ -1,4 +1,4 @@
-// The rows that die in a commit, gathered one by one and told block by block.
+// The rows that die in a commit, collected one by one and listed block by block.
 //
 //   1. Each death is a number: the block's handle above, the slot below. No block has an array of its own, since
 //      most commits kill one row in each of a few blocks.

@@ -1,4 +1,4 @@
-// Writes what a commit changed, for those who ask later.                                       Format 77
+// Writes the changes of a commit to the history.                                               Format 77
 //
 // As with what observers are told, what a commit changed is the difference of two states, so that it is found in one way
 // whatever made it: a save, a batch, pruning.
@@ -25,7 +25,7 @@ import FoundationEssentials
 import Synchronization
 
 extension CommitBuilder {
-    /// Writes the changes since another state, if there are any, and enters them into the history.
+    /// Writes the changes since another state, if there are any, and adds them to the history.
     package mutating func recordHistory(
         since before: HeldState<EngineState>, time: Double, author: String?, contextName: String?
     ) throws(StoreError) {
@@ -501,7 +501,7 @@ struct HistoryRecorder {
 
     // MARK: Rows
 
-    /// The rows that a cell is among; of two cells of one block the second costs nothing.
+    /// Reads the rows of a cell's block; the second of two cells of one block is free.
     private mutating func open(
         _ cell: DirectoryCell, _ entity: Int, isOld: Bool, _ builder: inout CommitBuilder
     ) throws(StoreError) -> OpenRows.Rows {

@@ -7,7 +7,7 @@ import CairnStore
 package import FoundationEssentials
 import Synchronization
 
-/// Metadata that wait to be written.
+/// Pending metadata.
 package struct PendingMetadata: Sendable {
     package var values: [String: Value]
     /// What the store is to be called by when it is opened the next time; nil: by its store id.

@@ -1,8 +1,9 @@
-// A commit that is whole in memory: its state, its pages, and a place to say how it ended.
+// A complete commit in memory: its state, its pages, and its outcome.
 
 import CairnStore
 
-/// A commit between its turn and its publication. An object, since it goes from hand to hand.
+/// A commit that has released the write lock and is not published yet. A class, since several parts of the engine pass it
+/// on.
 final class SealedCommit: Sendable {
     let held: HeldState<EngineState>
     let pages: SealedPages

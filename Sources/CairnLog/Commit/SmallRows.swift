@@ -1,4 +1,4 @@
-// The rows of small blocks as they were before they were encoded, so that merging those blocks reads nothing.
+// The rows of small blocks before encoding, so that merging those blocks reads nothing.
 //
 //   1. Whoever writes a tiny block leaves its rows here, and so does the merging of tiny blocks with those of the
 //      partial block that it makes.
@@ -13,7 +13,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// The rows of an entity's small blocks of one level.
+/// The rows in the small blocks of one level of an entity.
 struct SmallRows: ~Copyable {
     /// A block whose rows are here.
     struct Block {

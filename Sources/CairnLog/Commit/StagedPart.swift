@@ -1,11 +1,11 @@
-// A value that waits in a side segment for a save.                                      Format 60.5
+// A value in a side segment that waits for a save.                                      Format 60.5
 //
 // Threads: any.
 
 import CairnFormat
 import CairnStore
 
-/// The frames of a value, and whose they are.
+/// The frames of a value, and their owner.
 final class StagedPart: StagedBytes {
     let storeID: StoreID
     let staging: StagingArea

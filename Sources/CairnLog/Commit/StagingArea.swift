@@ -1,4 +1,4 @@
-// The side segments in which values wait that nothing refers to yet.                    Format 60.5, 65
+// The side segments with values that nothing refers to yet.                             Format 60.5, 65
 //
 //   begin       a segment that nobody writes to, behind its last whole value; or a new one
 //   finish      the value is whole and durable, and waits for a save
@@ -16,7 +16,7 @@ import CairnFormat
 import CairnStore
 package import Synchronization
 
-/// Where values wait for a save.
+/// Values that wait for a save.
 package final class StagingArea: Sendable {
     /// The bytes of a piece: its payload needs no padding.
     static let pieceSize = (1 << 20) - ValuePayload.headSize

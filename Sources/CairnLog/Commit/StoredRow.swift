@@ -1,6 +1,6 @@
 package import CairnModel
 
-/// A row as the newest state has it.
+/// A row in the newest state.
 package struct StoredRow {
     let handle: BlockHandle
     let slot: Int

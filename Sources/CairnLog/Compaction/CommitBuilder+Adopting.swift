@@ -1,4 +1,4 @@
-// What compaction does to a state: rows move, segments leave.
+// The effects of compaction on a state: rows move, segments are removed.
 //
 // Whole rows move, with their numbers and versions; directory cells and deaths follow, indexes name numbers and do
 // not notice.
@@ -7,8 +7,8 @@ import CairnFormat
 import CairnStore
 
 extension CommitBuilder {
-    /// Makes a part of a side segment count. A row moves if it still lives where it was copied from; else its copy
-    /// is dead on arrival.
+    /// Publishes a part of a side segment. A row moves if it is still live at the position from which it was copied;
+    /// otherwise its copy is dead from the start.
     mutating func adopt(_ moved: MovedPart) throws(StoreError) {
         try log.append(.adopt) { writer throws(StoreError) in
             AdoptPayload(parts: [moved.part]).encode(to: &writer)

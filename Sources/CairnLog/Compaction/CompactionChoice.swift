@@ -1,4 +1,4 @@
-// Which segments compaction in the background takes, if that pays.
+// The segments that background compaction chooses, if it is worthwhile.
 //
 //   while the store is written to   if the floor is dead, and half of what a segment gives back and moves, or two fifths of the
 //                                   store
@@ -17,7 +17,7 @@
 import CairnFormat
 
 extension StoreSizes {
-    /// Dead bytes below which compaction leaves a store alone though nobody writes.
+    /// The number of dead bytes below which compaction leaves a store alone even if it is idle.
     var idleCompactionFloor: UInt64 { Self.idleFloor(compactionFloor) }
 
     /// At least what a run costs that moves nothing: the headers of two segments.

@@ -1,8 +1,8 @@
-// What is known of the dead space of a store.
+// What is known about the dead space of a store.
 
 import CairnStore
 
-/// What an engine knows of its compaction.
+/// The state of an engine's compaction.
 struct CompactionProgress: Sendable {
     /// Bytes in side segments that are deaths of rows elsewhere, by segment.
     var carriedBytes: [UInt32: UInt64] = [:]

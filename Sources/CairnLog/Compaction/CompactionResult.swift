@@ -1,12 +1,12 @@
-/// What a compaction did.
+/// The result of a compaction.
 public struct CompactionResult: Sendable, Equatable {
-    /// Bytes of the store's segments before, those that waited to be removed included, and those not that are kept for past
-    /// states (``PastStateBounds/bytes``).
+    /// The size in bytes of the store's segments before the compaction, including those that wait to be removed, but not
+    /// those that are kept for past states (``PastStateBounds/bytes``).
     public internal(set) var bytesBefore: UInt64 = 0
-    /// The same after it.
+    /// The same after the compaction.
     public internal(set) var bytesAfter: UInt64 = 0
-    /// Bytes that were written for it.
+    /// The number of bytes written by the compaction.
     public internal(set) var bytesWritten: UInt64 = 0
-    /// Segments that left the store.
+    /// The number of segments removed from the store.
     public internal(set) var retiredSegments = 0
 }

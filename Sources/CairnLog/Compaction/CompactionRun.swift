@@ -1,4 +1,4 @@
-// Moves what is alive out of some segments, a step at a time, and retires them.                    Format 65
+// Moves live rows out of some segments, a step at a time, and retires them.                        Format 65
 //
 //   1. From a pinned state: the deaths in the victims that concern other segments, redirects in force, and the schema if it is
 //      there, are written into a side segment; then all live rows of their blocks, and rows elsewhere that refer to a
@@ -22,10 +22,10 @@ final class CompactionRun: @unchecked Sendable {
 
     /// Where a run is.
     enum Step {
-        /// So many bytes were written; there is more to do.
+        /// This many bytes were written; there is more to do.
         case moved(UInt64)
         case finished
-        /// The victims cannot be retired now: they are kept, and what was moved is moved.
+        /// The victims cannot be retired now: they are kept, and what was moved stays moved.
         case abandoned
     }
 
@@ -243,7 +243,7 @@ final class CompactionRun: @unchecked Sendable {
                 } catch let error as StoreError {
                     throw error
                 } catch {
-                    preconditionFailure("deaths give format and store errors alone: \(error)")
+                    preconditionFailure("deaths only throw format and store errors: \(error)")
                 }
             }
             if let failure = scanner.failure {

@@ -1,4 +1,4 @@
-// When compaction runs.
+// Decides when compaction runs.
 //
 // In the background: from time to time, by volume of the log, the dead space is measured, and once more when nobody has
 // written for a moment; when it pays (`CompactionChoice`), a run is begun, a part at a time, at a bounded rate. The newest
@@ -11,7 +11,7 @@ import CairnFormat
 import CairnStore
 import Synchronization
 
-/// Gives the space of what is dead back.
+/// Reclaims the space of dead rows.
 final class CompactionUpkeep: EngineUpkeep {
     /// What is known of the dead space.
     let progress: Mutex<CompactionProgress>
@@ -208,13 +208,14 @@ extension Engine {
 
     /// Gives back all the space that is worth it.
     func compact(progress: ((UInt64) -> Void)?) throws(StoreError) -> CompactionResult {
-        if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
+        if isReadOnly { throw StoreError(.readOnly, "the store is open for reading only") }
         // A run that is under way waits for the turn.
         try checkReentry()
         if compaction.run.isHeldByThisThread {
             throw StoreError(
                 .invalidRequest,
-                "compact() is called from its own progress closure, where it would wait for itself")
+                "compact() was called from its own progress closure, where it would wait for itself"
+            )
         }
         var result = CompactionResult()
         result.bytesBefore = segmentBytes
@@ -259,7 +260,7 @@ extension Engine {
         while try !files.begin(.compaction) {
             guard end.secondsFromNow > 0 else {
                 throw StoreError(
-                    .storeInUse, "another process compacts the store",
+                    .storeInUse, "another process is compacting the store",
                     context: .init(path: "\(files.folder)"))
             }
             Pause.milliseconds(5)

@@ -1,4 +1,4 @@
-// How much of each segment is alive in a state.
+// How much of each segment is live in a state.
 //
 // A block is alive as far as its rows are, of one that was patched what patches borrow; a large value, as long as a live row
 // refers to it; and so are the schema, redirects in force, and deaths that compaction carried over. Everything else in a
@@ -10,7 +10,7 @@ package import CairnFormat
 package import CairnStore
 import Synchronization
 
-/// The part of one segment.
+/// The space usage of one segment.
 struct SegmentUse {
     let segment: Segment
     let isMain: Bool

@@ -13,7 +13,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// A block in a side segment, and where its rows came from.
+/// A block in a side segment, and the origin of its rows.
 struct MovedBlock {
     let written: WrittenBlock
     let entity: Int

@@ -5,7 +5,7 @@ extension Engine {
     enum DerivationUse {
         case none
         case computed
-        /// The store's model has a derivation that is refused.
+        /// The store's model has a derivation that is rejected.
         case refused
 
         init(_ derivations: SchemaDerivations) {

@@ -1,4 +1,4 @@
-// What the engine does beside its committers.
+// What the engine does in addition to commits.
 
 import CairnFileSystem
 import CairnFormat
@@ -8,7 +8,7 @@ import Synchronization
 extension Engine {
     // MARK: Syncing
 
-    /// Makes all that is published durable. Committers go on meanwhile.
+    /// Makes everything that is published durable. Commits continue meanwhile.
     package func synchronize() throws(StoreError) {
         if let cause = queue.cause { throw cause }
         if isReadOnly { return }

@@ -1,10 +1,10 @@
-// When checkpoints are taken: by volume of the log while it is written, and at close.
+// Decides when checkpoints are taken: by volume of the log while it is written, and at close.
 
 import CairnFormat
 package import CairnStore
 import Synchronization
 
-/// What is known of the newest checkpoint.
+/// What is known about the newest checkpoint.
 struct CheckpointProgress: Sendable {
     /// Where the log ended in its state.
     var lsn: UInt64

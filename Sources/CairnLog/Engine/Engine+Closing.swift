@@ -1,4 +1,4 @@
-// How an engine ends: what is relaxed is synced, and the last one who writes says by a close frame that nothing is missing.
+// Closes an engine: relaxed commits are synced, and the last writer records with a close frame that nothing is missing.
 //
 // Threads: any; one of them closes.
 
@@ -8,7 +8,7 @@ package import CairnStore
 import Synchronization
 
 extension Engine {
-    /// Ends the use of the log: what is relaxed is synced, and a close frame says that nothing is missing.
+    /// Closes the log: relaxed commits are synced, and a close frame records that nothing is missing.
     package func close() throws(StoreError) {
         try checkReentry()
         image?.stop()

@@ -1,4 +1,4 @@
-// The right to append, which this process shares with others that have the store open to write.
+// The right to append, which processes that have the store open for writing share.
 //
 //   take        before a commit, without the turn: wait for the lease (LeaseLock.swift), read what others wrote, and
 //               say in the mark that the log may go on behind it
@@ -19,7 +19,7 @@ import CairnFormat
 package import CairnStore
 import Synchronization
 
-/// Whether a process may append to the log.
+/// Whether a process can append to the log.
 final class EngineLease: Sendable {
     /// Changed with the turn only.
     private let isOurs: Atomic<Bool>

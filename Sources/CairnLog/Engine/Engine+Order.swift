@@ -1,4 +1,4 @@
-// Stores that were made before the order of ordered relationships was kept.
+// Upgrades stores that were created before the order of ordered relationships was stored.
 //
 // Their schema has no property for it. Read only, their lists are in the order of the numbers, which is the order of lists
 // without keys. Opened for writing they get a schema frame more, with a larger version: it has the properties of before
@@ -9,7 +9,7 @@ import CairnModel
 import CairnStore
 
 extension Engine {
-    /// Gives the store the properties of order keys, if it has none.
+    /// Adds the properties for order keys to the store, if it has none.
     func makePlacesForOrder() throws(StoreError) {
         let catalog = registry.read { $0.catalog }
         guard !isReadOnly, sizes.keepsOrder, !catalog.keepsOrder else { return }

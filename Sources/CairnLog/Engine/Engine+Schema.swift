@@ -1,6 +1,6 @@
 package import CairnModel
 
 extension Engine {
-    /// The model the store holds.
+    /// The store's model.
     package var schema: Schema { registry.read { $0.catalog.schema } }
 }

@@ -1,4 +1,4 @@
-// How the segments of the log begin, and those that compaction writes.
+// Begins the segments of the log, and those that compaction writes.
 //
 // Threads: any; everything here takes the turn, or is called by its holder.
 
@@ -9,7 +9,7 @@ import Synchronization
 import SystemPackage
 
 extension Engine {
-    /// From what length on a segment takes no more commits.
+    /// The size at which a segment takes no more commits.
     func nominalSegmentBytes(_ turn: borrowing Turn) -> UInt64 {
         guard turn.end.offset >= sizes.segmentBytes else { return sizes.segmentBytes }
         return min(

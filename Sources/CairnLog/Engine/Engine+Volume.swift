@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Engine {
-    /// How much was written up to some end of the log, with what lies beside it: what is due from time to time is due by this.
+    /// The number of bytes written up to some end of the log, including other files: periodic work is scheduled by it.
     func volume(at end: UInt64) -> UInt64 {
         end + tools.staging.adoptedBytes.load(ordering: .relaxed)
     }

@@ -1,4 +1,4 @@
-// A store that is open in this process: one engine for all coordinators that opened it.
+// A store that is open in this process: one engine for all coordinators that have opened it.
 //
 // Readers pin the published state and take no lock after that. Writers take the turn, one after the other; the
 // turn covers check, apply and encode, against the newest state that was sealed (the head), which need not be
@@ -224,11 +224,11 @@ package final class Engine: Sendable {
 
     /// What became of a commit when the turn was given back.
     private enum Made {
-        /// The number, the ticket and where the log ends with it. No ticket: it is published already.
+        /// The commit's number, its ticket, and the end of the log after it. No ticket: it is published already.
         case sealed(UInt64, CommitTicket?, UInt64)
-        /// Nothing changed. The ticket is that of the state it was found in, if that may not be published.
+        /// Nothing changed. The ticket belongs to the state that the body saw, which may not be published yet.
         case unchanged(CommitTicket?)
-        /// The body threw, as it found the state of the ticket.
+        /// The body threw on the state of the ticket.
         case failed(StoreError, CommitTicket?)
     }
 
@@ -319,7 +319,7 @@ package final class Engine: Sendable {
         guard !turn.isHeldByThisThread else {
             throw StoreError(
                 .invalidRequest,
-                "the store is written to from within a batch insert's closure, which would wait for itself"
+                "a batch insert's closure writes to the store, which would wait for itself"
             )
         }
     }
@@ -401,7 +401,10 @@ package final class Engine: Sendable {
             isDirect = isAlone
             if isDirect { try builder.log.flush() }
         } catch {
-            turn.nextNumbers.assign(builder.state.nextNumbers)
+            // Nobody has heard of the numbers of a trial.
+            if !(error.cause is BatchTrial) {
+                turn.nextNumbers.assign(builder.state.nextNumbers)
+            }
             abandon(builder, &turn)
             return .failed(error, turn.last)
         }
@@ -463,12 +466,12 @@ package final class Engine: Sendable {
     }
 
     package func checkWritable(_ turn: Turn) throws(StoreError) {
-        if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
+        if isReadOnly { throw StoreError(.readOnly, "the store is open for reading only") }
         if turn.isClosed { throw StoreError(.unusable, "the store is closed") }
         if var failure = queue.cause {
             failure.code = .unusable
             failure.message =
-                "an earlier failure forbids writing until the store is opened again: \(failure.message)"
+                "because of an earlier failure, the store must be reopened before writing: \(failure.message)"
             throw failure
         }
     }

@@ -1,4 +1,4 @@
-// The way to an engine for what is done later, if the engine is still open then.
+// A reference to an engine for later work, valid as long as the engine is open.
 //
 // A weak reference would do, but the first of them moves the counts of an object to a table beside it for good, and every request
 // counts references to the engine. So what is done later has this, and not the engine. The registry has an engine until it is
@@ -11,10 +11,10 @@ import Synchronization
 final class EngineLink: Sendable {
     private let open = Mutex<Engine?>(nil)
 
-    /// The engine, unless it was closed.
+    /// The engine; nil after it was closed.
     var engine: Engine? { open.withLock { $0 } }
 
-    /// Says which engine it is.
+    /// Sets the engine.
     func begin(_ engine: Engine) { open.withLock { $0 = engine } }
 
     /// Says that the engine is closed.

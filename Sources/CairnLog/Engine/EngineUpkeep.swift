@@ -1,41 +1,41 @@
-// What an open store does beside its commits: each kind has its own state, and the engine tells it when there may be something
-// to do.
+// What an open store does in addition to its commits: each kind of work has its own state, and the engine calls it when
+// there may be something to do.
 //
 // Threads: any; `willClose`, `willEndLog` and `didEndLog` within the turn.
 
 import CairnStore
 
-/// Something that an open store does beside its commits.
+/// Something that an open store does in addition to its commits.
 protocol EngineUpkeep: AnyObject, Sendable {
-    /// The store is open.
+    /// The store was opened.
     func begin(_ engine: Engine)
 
-    /// This process is the next one to get the lease: called again and again until then.
+    /// This process is next to get the lease; called repeatedly until then.
     func waitsForLease(_ engine: Engine)
 
-    /// This process has got the lease: brings the engine to what others wrote, and makes the log its own.
+    /// This process has got the lease: brings the engine up to date with what others wrote, and takes over the log.
     func takeLease(_ engine: Engine) throws(StoreError)
 
-    /// All is said before the lease is given back; within the turn.
+    /// Called before the lease is released, while holding the write lock.
     func willGiveLeaseBack(_ engine: Engine)
 
-    /// Enough was written that there may be something to do: once in a sixty-fourth of what a
-    /// checkpoint is taken after, or compaction looks after, whichever is less.
+    /// Enough was written that there may be something to do: called after each sixty-fourth of the interval between
+    /// checkpoints or compaction checks, whichever is less.
     func look(_ engine: Engine)
 
-    /// A state is not read any more.
+    /// A state is no longer read.
     func noteRelease(_ engine: Engine)
 
-    /// Says which checkpoints stay beside the newest one.
+    /// Chooses the checkpoints to keep in addition to the newest one.
     func keepCheckpoints(_ engine: Engine, on shelf: inout CheckpointShelf)
 
-    /// The store is closed; within the turn.
+    /// The store is closing; called while holding the write lock.
     func willClose(_ engine: Engine)
 
-    /// The same for a store that can be written to, before its close frame; the caller has the turn.
+    /// The same for a writable store, before its close frame; the caller holds the write lock.
     func willEndLog(_ engine: Engine, _ turn: Engine.Turn)
 
-    /// The same behind its close frame.
+    /// The same after its close frame.
     func didEndLog(_ engine: Engine)
 }
 

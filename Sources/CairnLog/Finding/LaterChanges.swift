@@ -1,4 +1,4 @@
-// What the newest main segment says of the live set behind its start frame, read for itself.     Format 65
+// Changes of the live set after the newest main segment's start frame, read on their own.        Format 65
 //
 // A segment that was retired may be gone, so before one is called missing its retirement is looked for.
 // Frames are taken up to the first that fails: what that means is for whoever reads the log to say.
@@ -12,8 +12,8 @@ package struct LaterChanges {
     package private(set) var adopted: [AdoptPayload.Part] = []
 
     /// - Parameters:
-    ///   - limit: an LSN beyond which nothing counts.
-    ///   - lastCommit: a commit behind which nothing does.
+    ///   - limit: an LSN; nothing beyond it counts.
+    ///   - lastCommit: a commit; nothing after it counts.
     package init(_ found: FoundSegment, limit: UInt64?, through lastCommit: UInt64? = nil)
         throws(StoreError)
     {

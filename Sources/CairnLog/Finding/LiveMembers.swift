@@ -1,4 +1,4 @@
-// The members of live sets: which files they are, and which may be gone because they were retired later.
+// The members of live sets: their files, and which of them may be missing because they were retired later.
 //
 // A writer removes a segment when its retirement is durable. So what the newest start frame lists, or a commit behind it
 // adopts, may be missing; then a retire frame behind it says so, and the member is passed over. Whoever follows a writer
@@ -11,7 +11,7 @@ import CairnFormat
 import CairnStore
 
 struct LiveMembers {
-    /// The newest main segment, which says what is gone; nil if nothing may be.
+    /// The newest main segment, which lists what is gone; nil if nothing can be.
     private let newest: FoundSegment?
     /// An LSN beyond which nothing counts.
     private let limit: UInt64?

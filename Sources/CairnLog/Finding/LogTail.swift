@@ -1,4 +1,4 @@
-// What lies where a log ends: whether it was promised, and how much of it is left behind.        Format 60.4
+// What follows the end of a log: whether it was durable, and how much of it is ignored.          Format 60.4
 //
 // Threads: one reader in one thread.
 
@@ -6,7 +6,7 @@ import CairnFileSystem
 import CairnFormat
 import CairnStore
 
-/// The part of a log from the first frame that failed on.
+/// The part of a log from the first invalid frame.
 struct LogTail {
     /// The segment in which the frame failed, and all later ones.
     private let segments: ArraySlice<FoundSegment>

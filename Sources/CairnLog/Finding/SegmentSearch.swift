@@ -1,4 +1,4 @@
-// Finds the segments of a folder that make up its log.                               Format 60.4
+// Finds the segments in a folder that make up its log.                               Format 60.4
 //
 //   1. Every file is judged by itself: whole (header and start frame), unfinished (no frame behind the
 //      place of the start frame), or broken.                                              (FS4)
@@ -19,7 +19,7 @@ package import CairnFormat
 package import CairnStore
 import SystemPackage
 
-/// A segment that is whole: its header and its start frame are.
+/// A segment with a valid header and a valid start frame.
 package struct FoundSegment {
     package let segment: Segment
     /// The chain value before its first frame.
@@ -123,7 +123,7 @@ package struct FoundLog {
 package struct SegmentSearch {
     private enum Judgement {
         case whole(FoundSegment)
-        /// Its header, if that is valid.
+        /// Its header, if valid.
         case unfinished(SegmentHeader?)
         case broken(StoreError)
     }
@@ -300,7 +300,7 @@ package struct SegmentSearch {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("a header gives format and store errors alone: \(error)")
+            preconditionFailure("a header only throws format and store errors: \(error)")
         }
     }
 

@@ -1,4 +1,4 @@
-// A process that reads follows the log of the one that writes.                            ENGINE-NOTES 15
+// A process that reads follows the log of the process that writes.                        ENGINE-NOTES 15
 //
 //   1. The mark in the lock file says how far the log is durable. A record that was torn is read again.
 //   2. The frames from the present state to the mark are read, and the next state is made from the present one.
@@ -18,7 +18,7 @@ import CairnStore
 import Synchronization
 import SystemPackage
 
-/// How far the log of another process is read.
+/// How far the log of another process was read.
 struct FollowingProgress {
     /// Reads the log anew.
     fileprivate let opener: StoreOpener
@@ -405,7 +405,7 @@ extension Engine {
     private func check(_ log: OpenedLog, from state: EngineState) throws(StoreError) {
         guard log.storeID == storeID else {
             throw StoreError(
-                .unusable, "there is another store in the folder now",
+                .unusable, "the folder now contains another store",
                 context: .init(path: "\(files.folder)"))
         }
         guard log.catalog.version == state.catalog.version else {

@@ -1,4 +1,4 @@
-// Finds the main segments that lead from a state to a mark.                              ENGINE-NOTES 15
+// Finds the main segments from a state to a mark.                                        ENGINE-NOTES 15
 //
 //   1. From the segment that the mark names back, header by header, to the one of the state's last commit. Each says
 //      where the one before it ends.
@@ -15,7 +15,7 @@ struct FollowedSegments {
     let state: EngineState
     let mark: MarkRecord
 
-    /// The segments, the one of the state first; nil if one of them is gone, or they do not follow each other.
+    /// The segments, starting with that of the state; nil if one is missing, or they are not consecutive.
     func find() throws(StoreError) -> FoundLog? {
         let first = state.commitEnd.segment
         guard let base = state.segments[first] else { return nil }

@@ -1,5 +1,5 @@
 extension Array where Element: BitwiseCopyable {
-    /// Becomes the same as another array, in the memory it has if that is as large and nobody else's.
+    /// Assigns another array, reusing the memory if it is large enough and not shared.
     @inline(__always)
     mutating func assign(_ other: [Element]) {
         guard count == other.count else {

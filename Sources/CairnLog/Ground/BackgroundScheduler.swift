@@ -1,13 +1,13 @@
-// Work beside the committers, as a seam: a thread of its own in life, by hand in tests.
+// Background work, as a seam: with its own thread in production, by hand in tests.
 //
 // Threads: any.
 
 /// Runs tasks later, one at a time.
 package protocol BackgroundScheduler: AnyObject, Sendable {
-    /// Runs a task once, when that many seconds have passed or later. After `stop` it does nothing.
+    /// Runs a task once, after at least that many seconds. Does nothing after `stop`.
     func schedule(after seconds: Double, _ task: @escaping @Sendable () -> Void)
 
-    /// Drops the tasks that have not begun, and waits for the one that runs.
+    /// Drops the tasks that have not started, and waits for the running one.
     func stop()
 }
 

@@ -1,4 +1,4 @@
-// Runs of bytes one after the other in one piece of memory, and their order.
+// Consecutive byte strings in one piece of memory, and their order.
 //
 // Sorting looks at one word of each at a time: the 8 bytes behind what all have in common, as a number whose order is
 // theirs. What has the same word is sorted by what is behind it. So a run is looked at as often as it has words that are
@@ -8,7 +8,7 @@
 
 import CCairn
 
-/// Runs of bytes by position.
+/// Byte ranges by position.
 final class ByteRuns {
     private var bytes: UnsafeMutableRawPointer
     private var room = 4096

@@ -1,11 +1,11 @@
-// Asking for the memory of cells before they are read: a row of a column block lies in as many cache lines as it has
-// columns, and those are fetched together or one after the other.
+// Prefetches the memory of cells: a row of a column block touches as many cache lines as it has columns, which can be
+// fetched concurrently.
 
 import CCairn
 import CairnStore
 
 extension CellColumn {
-    /// Asks for the memory of a cell, apart from its bytes.
+    /// Prefetches the memory of a cell, apart from its bytes.
     @inline(__always) func prefetch(_ row: Int) {
         if let nils { cairn_prefetch(nils + row) }
         if let codes { return cairn_prefetch(codes + row) }

@@ -1,9 +1,9 @@
-// Object numbers that follow each other, as those of rows that were inserted together do.
+// Consecutive object numbers, as those of rows that were inserted together.
 
 import CairnStore
 
 extension CellColumn {
-    /// The number of the first row, if each row of integers without nils has the number after that of the row before; else nil.
+    /// The number in the first row, if the rows are consecutive integers without nils; otherwise nil.
     func firstOfSequence(rows: Int) -> UInt32? {
         guard rows > 0 else { return nil }
         let first = integer(0)

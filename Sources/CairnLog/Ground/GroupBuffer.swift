@@ -1,8 +1,8 @@
-// A figure for each group, in plain memory that grows with the groups.
+// A value for each group, in plain memory that grows with the groups.
 //
 // Threads: one reading.
 
-/// One value for each group, zero at first.
+/// One value per group, initially zero.
 struct GroupBuffer<Element: BitwiseCopyable>: ~Copyable {
     private(set) var values: UnsafeMutablePointer<Element>
     private var capacity: Int

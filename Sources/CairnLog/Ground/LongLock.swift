@@ -1,4 +1,4 @@
-// A lock for sections that wait for a disk, so that others often wait for the lock.
+// A lock for sections that wait for a disk, so that other threads often wait for the lock.
 //
 // It is a `Mutex`. But a Mutex that is waited for is handed over by the kernel, which the thread sanitizer does
 // not see: it would report every such section as a race. The atomic beside it says the same in a way that it
@@ -8,7 +8,7 @@
 
 import Synchronization
 
-/// A value that one thread at a time may use, perhaps for long.
+/// A value that one thread at a time can use, possibly for long.
 struct LongLock<Value: ~Copyable>: ~Copyable {
     private let mutex: Mutex<Value>
     private let passed = Atomic<UInt>(0)

@@ -1,4 +1,4 @@
-// A value under a lock, and threads that wait for it to become as they need it.
+// A value under a lock, and threads that wait for a condition on it.
 //
 // `Mutex` has no way to wait for a condition, and semaphores of other libraries are invisible to the thread
 // sanitizer; the system's own mutex and condition are neither. Waiting blocks the thread: what is waited for
@@ -16,7 +16,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// A value that one thread at a time may use, and that threads can wait for.
+/// A value that one thread at a time can use, and on which threads can wait.
 package final class Monitor<Value>: @unchecked Sendable {
     // The value is touched only by the thread that has the mutex. Behind a pointer, an access is not guarded twice.
     private let value: UnsafeMutablePointer<Value>

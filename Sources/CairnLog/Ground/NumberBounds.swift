@@ -1,4 +1,4 @@
-// Where a number of one kind lies among the numbers of another.
+// The position of a number of one type among the numbers of another.
 //
 // A column of integers is asked `< 2.5`: among the integers there is a first that is not below 2.5 and a last that is not
 // above it, and every comparison with 2.5 is one with one of these. Both are found by halving with the order that the
@@ -8,7 +8,7 @@
 import CairnModel
 import FoundationEssentials
 
-/// The first number that is not below a value, and the last that is not above; nil if there is none.
+/// The first number not below a value, and the last one not above it; nil if there is none.
 struct NumberBounds<T> {
     let first: T?
     let last: T?

@@ -1,6 +1,6 @@
-// Which numbers of a tree are meant.
+// A set of numbers of a tree.
 
-/// A set of object numbers, a bit each.
+/// A bit set of object numbers.
 package struct NumberSet {
     private var words: [UInt64] = []
 

@@ -1,5 +1,5 @@
-// Puts what has a number in the order of the numbers, digit by digit: several times faster than by comparing, from some
-// dozens on. What has equal numbers stays in its order.
+// Sorts elements by their numbers, digit by digit: several times faster than comparison sorts, from some dozens of elements
+// on. The sort is stable.
 //
 // Threads: a function.
 

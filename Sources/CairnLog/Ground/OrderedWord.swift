@@ -1,9 +1,9 @@
-// Words without a sign whose order is that of the values they are made of, so that comparing two values is one instruction.
+// Unsigned words with the same order as the values they represent, so that comparing two values takes one instruction.
 //
 // Numbers become words and come back from them. Of doubles and floats the sign is turned, and all bits of negative ones; both
 // zeros are one, and what is no number is above everything. Of bytes eight are taken: what has the same word may still differ.
 
-/// Makes words whose order is that of values.
+/// Converts values to words with the same order.
 enum OrderedWord {
     @inline(__always)
     static func of(_ value: Int64) -> UInt64 { UInt64(bitPattern: value) ^ (1 << 63) }

@@ -1,4 +1,4 @@
-// Waits for a moment, when another process has what is needed.
+// Waits briefly for something that another process has.
 
 #if canImport(Glibc)
     import Glibc

@@ -1,4 +1,4 @@
-/// Bytes in memory that belong to nobody else.
+/// Bytes in memory with one owner.
 package final class RawBytes: @unchecked Sendable {
     // Written by the one that makes it, read by others only after that.
     private let base: UnsafeMutableRawPointer

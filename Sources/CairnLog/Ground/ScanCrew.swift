@@ -1,4 +1,4 @@
-// Threads that help whoever scans many blocks.
+// Threads that help to scan many blocks.
 //
 // They are started when they are first needed, wait a while for more, and end. One scan has them at a time: another that
 // comes meanwhile goes on alone, as its own thread is busy with another core.
@@ -8,7 +8,7 @@
 // Invariants: a closure is called only while whoever gave it waits.
 // Threads: any.
 
-/// Helpers for scans.
+/// Helper threads for scans.
 final class ScanCrew: Sendable {
     private struct Job: @unchecked Sendable {
         // Called by several threads at once, as is said where it is given; none has it when `together` returns.

@@ -1,4 +1,4 @@
-// The store's identity as the UUID that object ids bear.
+// The store's identifier as the UUID in object ids.
 
 import CairnFormat
 package import FoundationEssentials

@@ -1,4 +1,4 @@
-/// Sizes that tests make small, so that rare paths are common.
+/// Sizes that tests reduce, so that rare paths become common.
 package struct StoreSizes: Sendable {
     /// Rows of a block. At most 1,024: a slot has ten bits.
     package var rowsPerBlock = 1024

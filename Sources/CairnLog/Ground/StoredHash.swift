@@ -1,4 +1,4 @@
-// The hash of a key, of which indexes store a half.
+// The hash of a key, half of which is stored in indexes.
 //
 // The seed is drawn once for a state and kept in its checkpoint, as index pages hold hashes. A hash never decides: two keys may
 // share it, and in a large store some do. So that this is common in tests, a seed below 32 is no seed but how many

@@ -1,5 +1,5 @@
-// A thread of the system's own: what blocks in system calls or computes for long has no place among the tasks of the
-// concurrency runtime.
+// A system thread: code that blocks in system calls or computes for long must not run on the threads of the concurrency
+// runtime.
 //
 // Threads: any.
 
@@ -11,7 +11,7 @@
     import Darwin
 #endif
 
-/// A thread that nobody waits for.
+/// A detached thread.
 package final class SystemThread: Sendable {
     private let body: @Sendable () -> Void
 

@@ -1,4 +1,4 @@
-// Sets that a loop over cells asks: of words, and of runs of bytes.
+// Sets for loops over cells: of words, and of byte strings.
 //
 // Open addressing at most half full, so a question ends at a free place after a step or two. Nothing is added once the
 // set is made.

@@ -1,21 +1,21 @@
-// What a store has written, by what it was written for.
+// What a store has written, by purpose.
 
 import Synchronization
 
-/// Bytes that were written since a store was opened, by what for.
+/// The bytes written since a store was opened, by purpose.
 public struct WrittenBytes: Sendable, Equatable {
-    /// Frames of commits, those of small blocks that were merged included.
+    /// Frames of commits, including small blocks that were merged.
     public let commits: UInt64
-    /// Of them what merging small blocks wrote again.
+    /// The part of them that rewrites small blocks.
     public let merged: UInt64
-    /// What compaction wrote again.
+    /// Bytes rewritten by compaction.
     public let compacted: UInt64
     /// Checkpoints.
     public let checkpoints: UInt64
-    /// Zeros ahead of the log, in whose place frames come later.
+    /// Zeros preallocated at the end of the log, which frames overwrite later.
     public let zeros: UInt64
 
-    /// How many bytes were written for each one that a commit had to say; nil as long as there was none.
+    /// Write amplification: the bytes written per byte of new content in commits; nil as long as there was none.
     public var amplification: Double? {
         let needed = commits - min(merged, commits)
         guard needed > 0 else { return nil }

@@ -1,4 +1,4 @@
-// How the history of a store is kept, and what of it is retained.                              Format 77
+// How the history of a store is kept, and its retained range.                                  Format 77
 //
 // The settings are among the metadata, in commits of their own: whether commits are recorded; the horizon, up to which
 // nothing is retained; and the consumers, who keep the horizon from going beyond what they have seen. From the first such
@@ -13,7 +13,7 @@ package import CairnStore
 import Synchronization
 
 extension Engine {
-    /// How the history is kept in the published state; nil if it never was.
+    /// The history settings of the published state; nil if it never had a history.
     var historySettings: HistorySettings? {
         registry.read { $0.catalog.metadata?.history }
     }
@@ -69,7 +69,7 @@ extension Engine {
     private func changeHistory(
         _ change: (inout HistorySettings?, UInt64) throws(StoreError) -> Void
     ) throws(StoreError) -> Int {
-        if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
+        if isReadOnly { throw StoreError(.readOnly, "the store is open for reading only") }
         return try commit(author: nil, contextName: nil, isSilent: true) {
             builder throws(StoreError) in
             var settings = builder.catalog.metadata?.history

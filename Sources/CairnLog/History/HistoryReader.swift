@@ -1,4 +1,4 @@
-// Reads the history of a state: the frames of one transaction after the other.                 Format 77
+// Reads the history of a state: the frames of each transaction in turn.                        Format 77
 //
 // The state is pinned, so that segments which leave the store meanwhile stay readable, until the end is reached, or the
 // engine takes it away as it does with snapshots that keep too much (ST4). What a frame says by numbers is told in the names
@@ -13,7 +13,7 @@ import FoundationEssentials
 
 final class HistoryReader: PersistentHistoryCursor {
     private let engine: Engine
-    /// nil behind the last transaction.
+    /// nil after the last transaction.
     private var pin: SnapshotPin?
     private var commit: UInt64
     /// By entity, once it was met: the names of its properties.

@@ -1,4 +1,4 @@
-// Gathers what a commit, or a log that is read, does to fetch indexes.
+// Collects the effects of a commit, or of a log that is read, on fetch indexes.
 //
 // Rows are born when a block is written, and die by place. Both are told here block by block, in whatever order, and taken
 // to the indexes together: a row that is written anew with the key that it had changes nothing (see `IndexChanges`).

@@ -5,7 +5,7 @@ import CairnModel
 import CairnStore
 
 extension IndexKey {
-    /// Loads the key of a row of a batch, some cells of which may be references to values that are stored.
+    /// Loads the key of a batch's row, whose cells can be references to stored values.
     mutating func load(
         _ batch: ColumnBatch, row: Int, _ parts: [Catalog.IndexPart], _ values: LargeValueReader
     ) throws(StoreError) {

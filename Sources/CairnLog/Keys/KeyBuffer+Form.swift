@@ -5,7 +5,7 @@ package import CairnStore
 extension KeyBuffer {
     // MARK: Keys of either form
 
-    /// Loads the key of a row of a batch; false if it has none.
+    /// Loads the key of a batch's row; false if it has none.
     @inline(__always)
     mutating func load(_ batch: ColumnBatch, row: Int, _ form: KeyForm) -> Bool {
         if let rule = form.rule { return load(batch, row: row, form, rule) }

@@ -13,7 +13,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// Room for the bytes of one key, reused from key to key.
+/// A reusable buffer for the bytes of one key.
 package struct KeyBuffer: ~Copyable {
     private(set) var base: UnsafeMutableRawPointer
     private(set) var count = 0

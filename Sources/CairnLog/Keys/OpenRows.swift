@@ -5,7 +5,7 @@
 import CairnFormat
 import CairnStore
 
-/// The block that was looked at last.
+/// The block that was read last.
 struct OpenRows {
     /// The rows of a block.
     struct Rows {

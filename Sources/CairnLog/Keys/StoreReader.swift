@@ -1,5 +1,5 @@
-// What readers of a store share: the cache of blocks and what is known of them, threads that help, memory for columns, and
-// the states that are published.
+// What readers of a store share: the block cache and information about blocks, helper threads, memory for columns, and the
+// published states.
 //
 // A part of a state that is read late from a checkpoint, and cannot be read, is empty to whoever comes upon it: whoever reads
 // states does so within `withWholeState`, which throws then.

@@ -1,4 +1,4 @@
-// What opening a store finds in its folder: the folder is listed once.
+// The contents of a store's folder when it is opened: the folder is listed once.
 //
 // Opening reads the beginning and the end of the newest segment and of the newest checkpoint. Both are opened here, so that the
 // disk can begin with one while the other is asked for, and are handed on to whoever reads them.
@@ -11,7 +11,7 @@ import CairnFormat
 import SystemPackage
 
 package struct FolderContent {
-    /// A file that is open, and the bytes it had then.
+    /// An open file, and its size at the time.
     struct Opened {
         let file: any File
         let size: UInt64

@@ -1,4 +1,4 @@
-// Goes through the frames of a segment, oldest first.                                 Format 30
+// Reads the frames of a segment, oldest first.                                        Format 30
 //
 //   1. Read the header: magic, checksum, and what the place demands of it.
 //   2. Read the payload and check its checksum.
@@ -81,7 +81,7 @@ package struct FrameScanner: ~Copyable {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("a scan throws format and store errors alone: \(error)")
+            preconditionFailure("a scan only throws format and store errors: \(error)")
         }
     }
 
@@ -111,7 +111,7 @@ package struct FrameScanner: ~Copyable {
                     found: UInt64(windowCount))
             }
         }
-        guard let window else { preconditionFailure("what is asked for was read") }
+        guard let window else { preconditionFailure("the requested bytes have been read") }
         let start = Int(position - windowStart)
         return UnsafeRawBufferPointer(rebasing: window.bytes[start..<start + count])
     }

@@ -1,4 +1,4 @@
-// Looks for frame headers at every eighth byte of a file, whatever lies between.       Format 60
+// Searches for frame headers at every eighth byte of a file, whatever is in between.   Format 60
 //
 // After a failure the chain is lost, but frames that were whole still say how far the log was durable.
 
@@ -18,7 +18,7 @@ struct HeaderSearch: ~Copyable {
         position = start
     }
 
-    /// Whether there is a valid header of a segment's frame.
+    /// Whether there is a valid header of a frame of the segment.
     mutating func holdsFrame(of segment: UInt32) throws(StoreError) -> Bool {
         while let (header, _) = try next() {
             if header.segment == segment { return true }

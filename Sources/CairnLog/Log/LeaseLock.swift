@@ -1,4 +1,4 @@
-// The lock of the right to append to the log, and whose turn is next.                                    Format 95.12
+// The lock for the right to append to the log, and the queue for it.                                     Format 95.12
 //
 //   byte 0   the lease: whoever has it locked appends
 //   byte 2   the door: whoever is next. Others who want the lease wait for the door

@@ -1,4 +1,4 @@
-/// Frames that lie together in a segment.
+/// Consecutive frames in a segment.
 struct LogChunk: Sendable {
     let segment: Segment
     let start: UInt64

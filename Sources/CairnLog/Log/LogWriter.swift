@@ -13,7 +13,7 @@ import CairnFileSystem
 package import CairnFormat
 package import CairnStore
 
-/// The frames of a commit on their way to the log.
+/// The frames of a commit that are being written to the log.
 package struct LogWriter: ~Copyable {
     let segment: Segment
     let storeTag: UInt32

@@ -1,4 +1,4 @@
-// A file that is open only from when it is first read.
+// A file that is opened when it is first read.
 //
 // A store that keeps past states has a file for each segment that left it since then, and whoever looks through the folder
 // reads the beginning of each. Few of them are needed after that, and a process may not have as many open.
@@ -15,7 +15,7 @@ import CairnFileSystem
 import Synchronization
 import SystemPackage
 
-/// A file that is closed until somebody needs it.
+/// A file that is closed until it is needed.
 final class RestingFile: File {
     let path: FilePath
     let identity: FileIdentity

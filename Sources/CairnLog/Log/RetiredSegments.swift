@@ -1,10 +1,10 @@
-// The segments that left a store, and whose files are still there.
+// The segments that are no longer part of a store, but whose files still exist.
 //
 // Threads: any.
 
 import Synchronization
 
-/// A segment that left the store, and whose file is still there.
+/// A segment that is no longer part of the store, but whose file still exists.
 struct RetiredSegment: Sendable {
     let number: UInt32
     /// The last commit before it, the one that retired it, and where the log ends behind that.

@@ -1,4 +1,4 @@
-// One file of the log, open for as long as a state of this process refers to it.
+// One file of the log, open as long as a state of this process refers to it.
 //
 // Threads: immutable; its file may be read from any thread.
 
@@ -154,7 +154,7 @@ package final class Segment: Sendable {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("decoding throws format errors alone: \(error)")
+            preconditionFailure("decoding only throws format errors: \(error)")
         }
     }
 

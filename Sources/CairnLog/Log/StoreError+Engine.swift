@@ -1,4 +1,4 @@
-// How failures of the layers below become errors that users see.
+// Converts failures of the layers below to errors for users.
 
 package import CairnFileSystem
 import CairnFormat
@@ -30,7 +30,7 @@ extension StoreError {
     static func unfinished(_ folder: FilePath) -> StoreError {
         StoreError(
             .openFailed,
-            "the folder holds a copy or a salvaged store that was not finished, or a store that was being removed (F-220): remove the folder, and copy or salvage again",
+            "the folder contains an unfinished copy or salvaged store, or a store that was being removed (F-220): remove the folder, and copy or salvage again",
             context: .init(path: "\(folder)"))
     }
 
@@ -50,7 +50,7 @@ extension StoreError {
             return
         }
         guard let error = error as? FormatError else {
-            preconditionFailure("a frame gives format and store errors alone: \(error)")
+            preconditionFailure("a frame only throws format and store errors: \(error)")
         }
         if error.isOfOtherVersion {
             self.init(

@@ -1,4 +1,4 @@
-// Which machine has the store open to write, where its disk may be other machines' too.                  Format 20.7
+// The machine that has the store open for writing, on a disk that other machines may share.              Format 20.7
 //
 // What one machine locks on such a disk may not be seen by another, so a record behind the mark says whose the store is. It
 // is looked at when the store is opened, when the lease is taken, and before the marks of others are followed. Processes and
@@ -24,14 +24,14 @@ import Synchronization
 import SystemPackage
 
 extension StoreFiles {
-    /// How often a record that is being written is read again.
+    /// How often to retry reading a record that is being written.
     private static let hostReadings = 16
 
     /// Whose the store is.
     private enum Owner {
         case nobody
         case host(HostRecord)
-        /// What cannot be read does not say that nobody writes.
+        /// It cannot be read, so there may be a writer.
         case unknown(FormatError)
     }
 
@@ -81,7 +81,7 @@ extension StoreFiles {
         guard let host = fileSystem.host else {
             throw StoreError(
                 .openFailed,
-                "the store is on a disk that other machines may have too, and the system does not tell which machine this is",
+                "the store is on a disk that may be shared with other machines, and this machine has no identifier",
                 context: .init(path: "\(folder)"))
         }
         return HostRecord(high: host.high, low: host.low, name: host.name)
@@ -133,7 +133,7 @@ extension StoreFiles {
         }
         throw StoreError(
             .storeInUse,
-            "\(who) the store open to write, and two machines must not: if that one does not run any more, cut the file \(SegmentName.lock) off behind its first \(HostRecord.offset) bytes (truncate -s \(HostRecord.offset))",
+            "\(who) the store open for writing, which only one machine may do: if that machine is no longer running, truncate the file \(SegmentName.lock) to \(HostRecord.offset) bytes (truncate -s \(HostRecord.offset))",
             context: .init(path: "\(lock.path)"))
     }
 }

@@ -1,4 +1,4 @@
-// What processes that have a store open lock beside the lease (LeaseLock.swift).                        Format 95.12
+// The locks of processes that have a store open, other than the lease (LeaseLock.swift).                Format 95.12
 //
 //   byte 1   all who have the store open share it
 //   byte 3   whoever takes a checkpoint         byte 4   whoever compacts
@@ -14,14 +14,14 @@ extension StoreFiles {
     static let openByte: UInt64 = 1
     private static let writersByte: UInt64 = 5
 
-    /// Says who keeps the lease.
+    /// The error that names the process holding the lease.
     func leaseIsTaken() -> StoreError {
         let holder = (try? lease.holder()) ?? nil
         let name = fileSystem.users(of: lock).first { $0.process == holder }?.program
         let who =
             holder.map { "process \($0)" + (name.map { " (\($0))" } ?? "") } ?? "another process"
         return StoreError(
-            .storeInUse, "\(who) writes to the store", context: .init(path: "\(folder)"))
+            .storeInUse, "\(who) is writing to the store", context: .init(path: "\(folder)"))
     }
 
     // MARK: Housekeeping

@@ -1,4 +1,4 @@
-// What is refused as a lock file.                                                              Format 20.4, F-226
+// The checks that reject a file as a lock file.                                                Format 20.4, F-226
 //
 // A mark that is missing, torn or damaged is none, and a store is read without it. What another program has written, or
 // another version of the format, is refused: to go on would overwrite it. Beside segments only text is held to be another
@@ -10,7 +10,8 @@ package import CairnStore
 import SystemPackage
 
 extension StoreFiles {
-    /// Refuses a lock file that is another program's, or of another version of the format. To be asked where there is no mark.
+    /// Rejects a lock file that belongs to another program, or to another version of the format. Call it if there is no
+    /// mark.
     package func refuseForeignLock() throws(StoreError) {
         let bytes = RawBytes(count: MarkRecord.size)
         var isAnothers = false
@@ -28,7 +29,8 @@ extension StoreFiles {
             _ = try MarkRecord(decoding: bytes.bytes)
         } catch {
             guard error.code == .unsupportedVersion else { return }
-            throw isForeign("is of format \(error.found ?? 0), which is not known here (F-226)")
+            throw isForeign(
+                "has format \(error.found ?? 0), which this version does not support (F-226)")
         }
     }
 

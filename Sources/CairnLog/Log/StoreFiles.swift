@@ -229,7 +229,7 @@ package final class StoreFiles: Sendable {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("rewriting gives file system and store errors alone: \(error)")
+            preconditionFailure("rewriting only throws file system and store errors: \(error)")
         }
     }
 
@@ -258,7 +258,7 @@ package final class StoreFiles: Sendable {
         for byte: UInt64 in 0...1 where holder == nil {
             holder = (try? lock.lockHolder(byte: byte)) ?? nil
         }
-        let who = holder.map { "process \($0)" } ?? "somebody else"
+        let who = holder.map { "process \($0)" } ?? "another process"
         return StoreError(
             .storeInUse, "\(who) has the store open", context: .init(path: "\(folder)"))
     }

@@ -1,4 +1,4 @@
-// What is stored of a block at its place: all of it, or a patch.                                Format 40, 45
+// The stored form of a block: the whole block, or a patch.                                      Format 40, 45
 
 import CairnFormat
 import CairnStore

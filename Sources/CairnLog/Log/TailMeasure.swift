@@ -1,10 +1,10 @@
-// How much was left behind at the end of a file.                                     F-646
+// The number of ignored bytes at the end of a file.                                  F-646
 
 import CairnFileSystem
 import CairnStore
 
 enum TailMeasure {
-    /// The bytes from a position to the last one that is not zero.
+    /// The number of bytes from a position to the last one that is not zero.
     static func bytes(of file: any File, from start: UInt64) throws(StoreError) -> UInt64 {
         let window = RawBytes(count: 1 << 20)
         var position = start

@@ -1,4 +1,4 @@
-// How metadata get into the log.                                                      Format 75
+// Writes metadata to the log.                                                         Format 75
 //
 //   1. Who sets them says so here: the next save writes them, in its commit.
 //   2. The first time a segment is begun whose header says that there may be metadata (F-755): a version that knows none
@@ -14,7 +14,7 @@ package import CairnStore
 package import FoundationEssentials
 
 extension Engine {
-    /// The metadata as they were set last.
+    /// The metadata as last set.
     package func currentMetadata() -> (values: [String: Value], identifier: UUID) {
         // In this order: what waits no more is in the state.
         let pending = tools.metadata.waiting
@@ -31,7 +31,7 @@ extension Engine {
     package func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError)
         -> (turn: UInt64, before: PendingMetadata?)
     {
-        if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
+        if isReadOnly { throw StoreError(.readOnly, "the store is open for reading only") }
         var values = values
         for (key, value) in values {
             if case .null = value { values[key] = nil }

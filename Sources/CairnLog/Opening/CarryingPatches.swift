@@ -1,4 +1,4 @@
-// Rows of a base that live on in patches behind it.
+// Rows of a base block that live on in later patches.
 //
 // A patch has the rows of its block at the same slots, and brings some of the columns. Where a row of the base lives on in
 // one, whatever depends on none of these columns is as it was: keys, references, entries of fetch indexes.
@@ -13,7 +13,7 @@ import CairnFormat
 struct CarryingPatches {
     struct Patch {
         let handle: BlockHandle
-        /// The properties whose columns it brings.
+        /// The properties whose columns it contains.
         private let properties: Set<UInt32>
         /// The rows of the base that live on in it.
         fileprivate(set) var carried = SlotSet()

@@ -11,7 +11,7 @@ import CairnFormat
 import CairnStore
 
 struct FetchIndexBuilder: ~Copyable {
-    /// Follows deaths and births; nil if nothing is to be followed.
+    /// Applies deaths and births; nil if there is nothing to apply.
     let writer: FetchIndexWriter?
     private let missing: [Int]
     private let catalog: Catalog

@@ -1,4 +1,4 @@
-// What the frames of a log say, as far as they count.                                Format 60.4, 65
+// The contents of a log's frames, as far as they count.                              Format 60.4, 65
 //
 // Frames are taken in order. Those of a commit count when its commit frame is met; what a commit adopts is read as if
 // it stood there. What side segments hold when the newest segment begins is read before everything else, except for
@@ -10,7 +10,7 @@
 import CairnFormat
 import CairnStore
 
-/// A death list, by the place of its block.
+/// A death list, by the position of its block.
 typealias LoggedDeath = (place: Place, slots: [UInt16])
 
 struct LogContent {
@@ -284,7 +284,7 @@ struct LogContent {
     private func checkBetweenCommits(_ header: FrameHeader) throws(FormatError) {
         guard open.start == nil, header.commit == commit else {
             throw FormatError(
-                .malformed, "F-603", "a start or close frame does not stand between commits",
+                .malformed, "F-603", "a start or close frame is not between commits",
                 expected: commit, found: header.commit)
         }
     }

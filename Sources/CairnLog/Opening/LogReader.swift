@@ -20,11 +20,11 @@ import CairnModel
 package import CairnStore
 
 package struct LogReader {
-    /// What a folder holds.
+    /// The contents of a folder.
     package enum Outcome {
-        /// No segment whose creation was finished.
+        /// No segment that was created completely.
         case nothing
-        /// Segments without a commit: the store's creation did not finish.
+        /// Segments without a commit: the creation of the store was interrupted.
         case unfinished(UnfinishedLog)
         case log(OpenedLog)
     }
@@ -146,7 +146,7 @@ package struct LogReader {
             newestEnd: mark.lsn - min(base, mark.lsn), durable: state.commitEnd.lsn)
         try content.finish()
         guard content.end.lsn == mark.lsn, content.end.chain == mark.chain else {
-            throw .damaged("the log does not lead to the mark", segment: mark.segment)
+            throw .damaged("the log does not reach the mark", segment: mark.segment)
         }
         return try OpenedLog(files, content, found, restored, durable: durable, pool: PagePool())
     }
@@ -235,7 +235,7 @@ package struct LogReader {
     }
 
     private static func lacks(_ commit: UInt64) -> StoreError {
-        .damaged("the log does not lead to commit \(commit), whose state is kept (F-794)")
+        .damaged("the log does not reach commit \(commit), whose state is kept (F-794)")
     }
 
     // MARK: Main segments

@@ -1,4 +1,4 @@
-// Where the content to be of a store lies while a mapping makes it: a store of its own, in a folder in the store's.
+// The folder in the store's folder in which a mapping creates the store's future contents, as a separate store.
 //
 // It means nothing to whoever opens the store: a migration that broke off has left it, and the next writer removes it.
 //

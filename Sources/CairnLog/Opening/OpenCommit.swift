@@ -1,4 +1,4 @@
-// The commit whose frames are being read: nothing of it counts before its commit frame is met.
+// The commit whose frames are being read: none of it counts before its commit frame.
 //
 // What is wrong inside it is kept and thrown with that frame: a commit that is not whole is nobody's business.
 // Threads: a value.
@@ -6,7 +6,7 @@
 import CairnFormat
 import CairnStore
 
-/// A commit while it is read.
+/// A commit that is being read.
 struct OpenCommit {
     var blocks: [LoggedBlock] = []
     var deaths: [LoggedDeath] = []

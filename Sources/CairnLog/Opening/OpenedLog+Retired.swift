@@ -2,8 +2,8 @@ import CairnFormat
 import CairnStore
 
 extension OpenedLog {
-    /// The segments that left the store and whose files are there: those that are held for past states, and those that the
-    /// checkpoint needs and the log does not.
+    /// The segments that are no longer part of the store, but whose files exist: those kept for past states, and those that
+    /// only the checkpoint needs.
     var retired: [RetiredSegment] {
         var retired: [RetiredSegment] = []
         for held in held {

@@ -1,4 +1,4 @@
-// What a writer does to a log before it may write.                                          Format 95.7
+// What a writer does with a log before it can write.                                        Format 95.7
 //
 // A log that was not closed: whoever made a segment may have been stopped before its name was durable (FS1), and after a
 // failed sync the page cache may show what the disk lacks. So the folder is synced, and the bytes above the durable mark
@@ -10,9 +10,10 @@ import CairnStore
 import SystemPackage
 
 extension OpenedLog {
-    /// Makes the log the caller's to write.
+    /// Takes over the log for writing.
     ///
-    /// - Precondition: the caller has the writer's lock, and a state was built of the log: from here on the disk changes.
+    /// - Precondition: the caller holds the write lock, and the state was built from the log: from here on the disk
+    ///   changes.
     mutating func takeOver() throws(StoreError) {
         let fileSystem = files.fileSystem
         do {
@@ -60,7 +61,7 @@ extension OpenedLog {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("taking over gives file system and store errors alone: \(error)")
+            preconditionFailure("taking over only throws file system and store errors: \(error)")
         }
     }
 

@@ -1,11 +1,11 @@
-// What reading the log gave: enough to build a state.
+// The result of reading the log: enough to build a state.
 
 import CairnFileSystem
 package import CairnFormat
 import CairnModel
 import CairnStore
 
-/// A log that was read up to the end of its last whole commit.
+/// A log that was read up to the end of its last complete commit.
 package struct OpenedLog {
     let files: StoreFiles
     package let storeID: StoreID

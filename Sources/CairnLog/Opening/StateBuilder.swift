@@ -1,4 +1,4 @@
-// Builds a state from a log that was read.
+// Builds a state from a log.
 //
 //   content = all rows of the blocks − deaths of those blocks
 //
@@ -17,7 +17,7 @@ import CairnModel
 import CairnStore
 
 enum StateBuilder {
-    /// The state after the last commit of a log. If it has a base, that is no more.
+    /// Builds the state after the last commit of a log. It consumes its base, if there is one.
     static func build(
         _ log: OpenedLog, cache: BlockCache, largeValues: LargeValueReader, pool: PagePool,
         hashSeed: UInt64, sizes: StoreSizes, monitor: RecoveryMonitor? = nil
@@ -96,7 +96,7 @@ enum StateBuilder {
             let frame = HistoryFrame(place: changes.place, length: changes.length)
             guard state.history.set(changes.commit, frame, in: &pages) else {
                 throw .damaged(
-                    "changes of a commit far behind the horizon (F-778)",
+                    "changes of a commit far beyond the horizon (F-778)",
                     segment: changes.place.segment, offset: UInt64(changes.place.byteOffset))
             }
         }
@@ -446,7 +446,7 @@ private struct BlockRows: ~Copyable {
             guard !rows.slots.isEmpty, let cells = try block.column(column) else { continue }
             for (slot, number) in zip(rows.slots, rows.numbers) where !cells.isNil(at: slot) {
                 guard let target = UInt32(exactly: cells.integer(at: slot)), target != 0 else {
-                    throw damage("a reference leads to an impossible number", block)
+                    throw damage("a reference has an impossible number", block)
                 }
                 state.inverses[reference].insert(source: number, target: target, in: &pages)
             }

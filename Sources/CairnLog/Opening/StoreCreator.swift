@@ -1,4 +1,4 @@
-// Makes a new store: its first segment, and the commit with the schema.
+// Creates a new store: its first segment, and the commit with the schema.
 //
 //   1. The names of the folder and of what is in it are made durable, whoever made them (FS1).
 //   2. Header and start frame, synced; then the commit, synced; then the mark.
@@ -18,7 +18,7 @@ struct StoreCreator {
     let files: StoreFiles
     let options: LogStoreOptions
 
-    /// Makes a store where there is none.
+    /// Creates a store.
     func create(_ schema: Schema) throws(StoreError) -> OpenedLog {
         let storeID = StoreID(options.storeIdentifier ?? UUID())
         do throws(FileSystemError) {
@@ -45,7 +45,7 @@ struct StoreCreator {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("rewriting gives file system and store errors alone: \(error)")
+            preconditionFailure("rewriting only throws file system and store errors: \(error)")
         }
         return try begin(
             unfinished.storeID, schema, after: end, live: LiveSet(mains: unfinished.segments))
@@ -102,7 +102,7 @@ struct StoreCreator {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("making a store gives file system and store errors alone: \(error)")
+            preconditionFailure("making a store only throws file system and store errors: \(error)")
         }
     }
 }

@@ -1,4 +1,4 @@
-// Opens a store, or makes one.
+// Opens a store, or creates one.
 //
 //   1. The folder and its lock file are made if they are missing. Their names are durable before the first
 //      segment is, which is the business of whoever makes it (FS1). On a disk that other machines may have too it is done
@@ -22,7 +22,7 @@ import SystemPackage
 struct StoreOpener {
     let folder: FilePath
     let options: LogStoreOptions
-    /// Whether the log may be read from a checkpoint on.
+    /// Whether the log can be read from a checkpoint.
     var usesCheckpoints = true
     /// The commit of the only checkpoint that may be used; nil: the newest one that can be.
     var checkpoint: UInt64?
@@ -64,7 +64,7 @@ struct StoreOpener {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("opening gives file system and store errors alone: \(error)")
+            preconditionFailure("opening only throws file system and store errors: \(error)")
         }
     }
 
@@ -75,7 +75,7 @@ struct StoreOpener {
         }
         throw StoreError(
             .openFailed,
-            "the folder is on a disk that other machines may have too (\(kind)), and two machines must not open a store: if this one alone does, say so with the option allowsSharedDisk (cairn: --shared-disk)",
+            "the folder is on a disk that may be shared with other machines (\(kind)), but only one machine may open a store: if this is the only one, set the option allowsSharedDisk (cairn: --shared-disk)",
             context: .init(path: "\(folder)"))
     }
 
@@ -94,12 +94,12 @@ struct StoreOpener {
             .openFailed,
             names.contains { SegmentName.number(in: $0) != nil }
                 ? "the store's lock file is missing; a copy of a store needs all its files"
-                : "the folder is not empty and holds no store",
+                : "the folder is not empty and contains no store",
             context: .init(path: "\(folder)"))
     }
 
-    /// Takes the locks and reads the log, or begins one. Nil if the lock file is not the folder's any more, as somebody
-    /// has removed the store meanwhile.
+    /// Takes the locks and reads the log, or creates one. Nil if the lock file is no longer the folder's, because the store
+    /// was removed concurrently.
     func open(lock: any File, schema: Schema?) throws(StoreError) -> OpenedLog? {
         let files = StoreFiles(
             folder: folder, fileSystem: fileSystem, lock: lock,
@@ -147,7 +147,7 @@ struct StoreOpener {
         }
         guard !options.isReadOnly else {
             throw StoreError(
-                .openFailed, "the creation of the store was never finished: it holds nothing",
+                .openFailed, "the store was never completely created: it is empty",
                 context: .init(path: "\(folder)"))
         }
         guard options.createsIfMissing else {
@@ -187,7 +187,7 @@ struct StoreOpener {
             } catch let error as StoreError {
                 throw error
             } catch {
-                preconditionFailure("locking gives file system and store errors alone: \(error)")
+                preconditionFailure("locking only throws file system and store errors: \(error)")
             }
             // Somebody else was quicker.
             guard end.secondsFromNow > 0 else { throw files.leaseIsTaken() }
@@ -273,7 +273,7 @@ struct StoreOpener {
 
     private var isEmpty: StoreError {
         StoreError(
-            .unusable, "the store no longer holds anything", context: .init(path: "\(folder)"))
+            .unusable, "the store no longer contains anything", context: .init(path: "\(folder)"))
     }
 
     /// Reads the log once more up to the mark, for somebody who has it open. Behind it there may be what a process that died
@@ -347,7 +347,7 @@ struct StoreOpener {
             guard end.secondsFromNow > 0 else {
                 throw StoreError(
                     .storeInUse,
-                    "another process makes the store, or opens it after a crash: try again",
+                    "another process is creating the store, or opening it after a crash: try again",
                     context: .init(path: "\(folder)"))
             }
             Pause.milliseconds(5)
@@ -410,7 +410,7 @@ struct StoreOpener {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("locking gives file system and store errors alone: \(error)")
+            preconditionFailure("locking only throws file system and store errors: \(error)")
         }
     }
 
@@ -451,7 +451,7 @@ struct StoreOpener {
         }
         throw StoreError(
             .incompatibleModel,
-            "the store was made with another model: \(wanted.difference(to: catalog.schema))",
+            "the store was created with another model: \(wanted.difference(to: catalog.schema))",
             context: .init(path: "\(folder)"),
             cause: ModelMismatch(store: catalog.storedModel, model: wanted.model))
     }
@@ -459,7 +459,7 @@ struct StoreOpener {
     private func checkWritable(_ log: OpenedLog) throws(StoreError) {
         guard log.segments.all.allSatisfy({ $0.header.flags.allowsWriting }) else {
             throw StoreError(
-                .openFailed, "the store uses a feature that this version can read but not write",
+                .openFailed, "the store uses a feature that this version can only read",
                 context: .init(path: "\(folder)"))
         }
     }

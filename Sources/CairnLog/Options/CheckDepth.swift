@@ -1,17 +1,17 @@
-// How much of a store a check looks at.
+// How thoroughly to check a store.
 
-/// How much of a store a check looks at. Each depth includes those before it.
+/// How thoroughly to check a store. Each depth includes the previous ones.
 public enum CheckDepth: String, Sendable, CaseIterable, Comparable {
-    /// The headers of segments and frames: that nothing is missing, out of order or cut off.
+    /// The headers of segments and frames: nothing is missing, out of order or truncated.
     case headers
-    /// The checksums and the form of every payload.
+    /// The checksums and the structure of every payload.
     case frames
-    /// Every value of every block, large values, and that rows live and die in order.
+    /// Every value of every block, large values, and the order in which rows are written and deleted.
     case blocks
     /// Indexes, references and checkpoints, compared with what they are derived from.
     case all
 
-    /// Whether it looks at less.
+    /// Whether the left depth checks less.
     public static func < (a: CheckDepth, b: CheckDepth) -> Bool { a.rank < b.rank }
 
     private var rank: Int {
@@ -24,14 +24,14 @@ public enum CheckDepth: String, Sendable, CaseIterable, Comparable {
     }
 }
 
-/// What a check is doing.
+/// The current stage of a check.
 public enum CheckStage: String, Sendable {
-    /// Going through the log; units are bytes.
+    /// Reading the log; the units are bytes.
     case log
-    /// Decoding blocks; units are blocks.
+    /// Decoding blocks; the units are blocks.
     case blocks
-    /// Comparing rows with indexes; units are blocks.
+    /// Comparing rows with indexes; the units are blocks.
     case indexes
-    /// Comparing a checkpoint; units are parts of the state.
+    /// Comparing a checkpoint; the units are parts of the state.
     case checkpoint
 }

@@ -1,9 +1,9 @@
-// What the rows of a batch were about that came before those of a part of it, where a batch is carried out part by part.
+// The objects of a batch's earlier rows, if the batch is executed in parts.
 //
 // Invariants: what a part finds counts once its owner says so: a part may be carried out several times.
 // Threads: the holder of the turn, and its owner between two requests.
 
-/// What a part of a batch has to know of the parts before it.
+/// What a part of a batch must know about the earlier parts.
 package final class EarlierRows {
     /// The objects that rows were about.
     private(set) var touched = NumberSet()

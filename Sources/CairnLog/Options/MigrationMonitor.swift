@@ -1,33 +1,33 @@
-// Tells whoever migrates a store how far it is, and hears whether it is still wanted.
+// Reports the progress of a store's migration, and allows it to be cancelled.
 
 package import CairnStore
 
-/// How far the migration of a store is.
+/// The progress of a store's migration.
 public struct MigrationProgress: Sendable, Hashable {
-    /// What is being done.
+    /// The stage of a migration.
     public enum Stage: String, Sendable, CaseIterable {
-        /// Objects of entities that the new model lacks go.
+        /// Deleting objects of entities that the new model lacks.
         case removing
-        /// Relationships that were kept otherwise get their new place.
+        /// Moving relationships that were stored differently.
         case relationships
-        /// The keys of a constraint are read.
+        /// Reading the keys of a constraint.
         case keys
-        /// Attributes are computed.
+        /// Computing derived attributes.
         case deriving
-        /// Objects are made as a mapping says.
+        /// Creating objects with a mapping.
         case mapping
-        /// All of it is written, and becomes the store's content at once. It cannot be cancelled any more.
+        /// Writing everything, and publishing it atomically. The migration cannot be cancelled any longer.
         case finishing
     }
 
-    /// What is being done.
+    /// The current stage.
     public var stage: Stage
-    /// How many objects have been looked at in this stage.
+    /// The number of objects processed in this stage.
     public var done: Int
-    /// How many there are.
+    /// The total number of objects in this stage.
     public var total: Int
 
-    /// Progress of a stage.
+    /// Creates the progress of a stage.
     public init(stage: Stage, done: Int, total: Int) {
         self.stage = stage
         self.done = done

@@ -1,4 +1,4 @@
-// What is known of a store of which only a part is here.
+// What is known about a store that is only partly available.
 //
 // A store that lies elsewhere has requests carried out by an engine in memory, which holds what the request touches. What that
 // is comes out on the way: a row, a key, or those that lead to an object, of which nothing is known yet, is noted here as
@@ -9,7 +9,7 @@
 
 import CairnStore
 
-/// What of a store is here, and what was asked for that is not.
+/// Which parts of a store are available, and which missing ones were requested.
 package final class PartialKnowledge: @unchecked Sendable {
     // It is used by the holder of the turn alone, and by its owner between two requests.
 

@@ -1,24 +1,24 @@
-// How far opening is, and whether it is to go on.
+// The progress of opening a store, and its cancellation.
 //
 // Threads: one opening in one thread; the closure is called there.
 
 import CairnStore
 
-/// How far opening a store is.
+/// The progress of opening a store.
 public struct RecoveryProgress: Sendable {
-    /// What is being done.
+    /// The stage of opening a store.
     public enum Stage: String, Sendable {
-        /// The log behind the checkpoint is read.
+        /// Reading the log after the checkpoint.
         case readingLog
-        /// Directory and indexes are built from what it holds.
+        /// Building directory and indexes from its contents.
         case buildingState
     }
 
-    /// What is being done. A stage may begin again: beside a writer, or when a checkpoint turns out to be wrong.
+    /// The current stage. A stage can start over: while a program writes, or if a checkpoint turns out to be wrong.
     public let stage: Stage
-    /// Bytes that are done with in this stage.
+    /// The number of bytes processed in this stage.
     public let bytesDone: UInt64
-    /// Bytes of this stage, about.
+    /// The approximate total number of bytes in this stage.
     public let bytesTotal: UInt64
 }
 

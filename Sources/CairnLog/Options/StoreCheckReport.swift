@@ -1,36 +1,36 @@
 public import CairnStore
 
-/// What a check went through, and what it found.
+/// What a check covered, and what it found.
 public struct StoreCheckReport: Sendable {
-    /// Blocks that were read.
+    /// The number of blocks read.
     public internal(set) var blocks = 0
-    /// Live rows that were read.
+    /// The number of live rows read.
     public internal(set) var rows = 0
-    /// Index entries that were compared.
+    /// The number of index entries compared.
     public internal(set) var indexEntries = 0
-    /// References that were followed.
+    /// The number of references followed.
     public internal(set) var references = 0
-    /// How much was looked at.
+    /// The depth of the check.
     public internal(set) var depth = CheckDepth.all
-    /// Redirects that were followed.
+    /// The number of redirects followed.
     public internal(set) var redirects = 0
-    /// Segments that were gone through; 0 if a state was checked that is open.
+    /// The number of segments read; 0 if the state of an open store was checked.
     public internal(set) var segments = 0
-    /// Segments beside them that are kept for past states, and were gone through too.
+    /// The number of additional segments read that are kept for past states.
     public internal(set) var heldSegments = 0
-    /// Frames that were gone through, if files were.
+    /// The number of frames read, if files were checked.
     public internal(set) var frames: UInt64 = 0
-    /// Commits that were gone through, if files were.
+    /// The number of commits read, if files were checked.
     public internal(set) var commits: UInt64 = 0
-    /// Checkpoints that were compared with the log.
+    /// The number of checkpoints compared with the log.
     public internal(set) var checkpoints = 0
-    /// Bytes behind the end of the log, which mean nothing.
+    /// Bytes after the end of the log, which have no meaning.
     public internal(set) var bytesLeftBehind: UInt64 = 0
-    /// What is worth knowing and no damage.
+    /// Remarks that are not damage.
     public internal(set) var notes: [String] = []
-    /// What is wrong; empty if all is well. At most a thousand are listed.
+    /// The problems; empty if there are none. At most a thousand are listed.
     public internal(set) var findings: [StoreError] = []
-    /// How many things are wrong.
+    /// The number of problems.
     public internal(set) var findingCount = 0
 
     /// Lists what is wrong.

@@ -1,44 +1,45 @@
-// What can be chosen when a store is opened.
+// Options for opening a store.
 
 package import CairnFileSystem
 package import CairnModel
 public import CairnStore
 package import FoundationEssentials
 
-/// Choices for opening a store.
+/// Options for opening a store.
 public struct LogStoreOptions: Sendable {
     /// When a commit returns.
     public enum Durability: String, Sendable, CaseIterable {
-        /// When it is on the disk. The default.
+        /// After it is on disk. The default.
         case full
-        /// When it is written and can be read; it is on the disk within 50 milliseconds. A crash of the machine
-        /// may lose the commits of that time, never a part of one.
+        /// After it is written and can be read; it is on disk within 50 milliseconds. If the machine crashes, the commits
+        /// of that time may be lost, but never a part of one.
         case grouped
-        /// When it is written and can be read; it reaches the disk when a segment is full, when
-        /// `synchronize` is called, and at close. A crash of the machine may lose the last such commits,
-        /// never a part of one.
+        /// After it is written and can be read; it reaches the disk when a segment is full, when `synchronize` is called,
+        /// and when the store is closed. If the machine crashes, the last such commits may be lost, but never a part of
+        /// one.
         case relaxed
     }
 
-    /// Whether nothing may be written. Other processes may write meanwhile.
+    /// Whether the store is read-only. Other processes can still write to it.
     public var isReadOnly = false
-    /// Whether a store that is opened for reading only sees by itself what another process commits later, within a
-    /// fraction of a second of its being on the disk. Without, it sees that when `LogStore.refresh()` is called.
+    /// Whether a read-only store automatically sees another process's commits, within a fraction of a second after they are
+    /// on disk. Otherwise it sees them when `LogStore.refresh()` is called.
     public var followsWriter = true
-    /// Whether a store is made where there is none.
+    /// Whether to create the store if it does not exist.
     public var createsIfMissing = true
-    /// Whether the store keeps a history of its commits: who changed which objects, and when. It is remembered in the store;
-    /// nil: as before, and none in a new one. A store that keeps one goes on with it if nothing is said, as
-    /// `LogStore.historyTracking` tells. False ends it for everybody who has the store open: what it had goes, and so do its
-    /// registered consumers, whatever they have seen.
+    /// Whether the store keeps a history of its commits: who changed which objects, and when. The store remembers this
+    /// option; nil: no change, and no history in a new store. A store with a history continues it if the option is nil, as
+    /// `LogStore.historyTracking` reports. False ends it for everyone who has the store open: the history and its
+    /// registered consumers are removed, whatever they have seen.
     ///
-    /// From the first time on, versions of this library that know no history can read the store and cannot write to it.
+    /// After its first use, versions of this library that do not support history can read the store but not write to it.
     public var persistentHistoryTracking: Bool?
-    /// How far back the store can be read as it was (``LogStore/snapshot(at:)``): see ``PastStateRetention``. It is remembered
-    /// in the store; nil: as before, and no past states in a new one. Segments that compaction has moved what lives out of
-    /// stay in the folder for as long, and so do some older checkpoints. `.off` lets all of that go.
+    /// How long past states of the store can be read (``LogStore/snapshot(at:)``): see ``PastStateRetention``. The store
+    /// remembers this option; nil: no change, and no past states in a new store. Compacted segments stay in the folder for
+    /// that long, and so do some older checkpoints. `.off` removes them.
     ///
-    /// From the first time on, versions of this library that know no past states can read the store and cannot write to it.
+    /// After its first use, versions of this library that do not support past states can read the store but not write to
+    /// it.
     public var pastStates: PastStateRetention?
     /// Whether a store of another version of the model is migrated when it is opened, and how; nil: nobody has said so. The
     /// migration sets it, as `shouldMigrateStoreAutomatically`.
@@ -47,56 +48,58 @@ public struct LogStoreOptions: Sendable {
     /// What becomes of a store of another version of the model.
     package enum AutomaticMigration: Sendable {
         case off
-        /// It is migrated by a closure, which is told where it is and which model it is to have.
+        /// A closure migrates it. It receives the path, the new model and the options.
         case on(@Sendable (String, Schema, LogStoreOptions) throws(StoreError) -> Void)
     }
 
-    /// Whether a store is opened as it is with a model of another version, if both store the same: versions may differ in hash
-    /// modifiers, in how many members a relationship may have, and in what is not stored at all. The store keeps its version: a
-    /// program that does not ignore it is refused as before, or migrates it to its own model.
+    /// Whether a store can be opened without migration with another version of its model, if both are stored alike: they
+    /// may differ in hash modifiers, in the minimum and maximum counts of relationships, and in everything that is not
+    /// stored. The store keeps its version: a program without this option still gets an error, or migrates the store to its
+    /// own model.
     ///
-    /// A model that stores something else is not ignored: opening throws `.incompatibleModel`, or the store is migrated, as
-    /// ``shouldMigrateStoreAutomatically`` says, but for a version that it has left.
+    /// If the models are stored differently, opening the store throws `.incompatibleModel` or migrates it, depending on
+    /// ``shouldMigrateStoreAutomatically``, but never to a version from which it was migrated.
     public var ignoresModelVersion = false
-    /// Told how far a migration is, in the thread that opens the store, when a stage begins and after some thousand objects. The
-    /// migration is cancelled when it returns false: `StoreError.migrationCancelled` is thrown, and the store is as it was.
+    /// Called with the progress of a migration, on the thread that opens the store, at the beginning of each stage and
+    /// after every few thousand objects. Returning false cancels the migration: `StoreError.migrationCancelled` is thrown,
+    /// and the store does not change.
     public var migrationProgress: (@Sendable (MigrationProgress) -> Bool)?
-    /// Whether a migration is refused with `.noSpace`, before it begins, if the disk has less room than it is likely to need: an
-    /// estimate by what the store has; one by a mapping also before its commit, by what it has made. A mapping that drops much needs
-    /// less than that. One that runs out of room ends with that error too, and leaves the store as it was.
+    /// Whether a migration fails with `.noSpace` before it begins if the disk has less space than it is likely to need. The
+    /// estimate is based on the size of the store; a migration with a mapping also checks before its commit, based on what
+    /// it has written. A mapping that deletes much needs less than estimated. A migration that runs out of space fails with
+    /// the same error, and does not change the store.
     public var checksSpaceBeforeMigration = true
     /// When a commit returns.
     public var durability = Durability.full
-    /// Bytes of files that snapshots may keep from being removed after compaction. Above that the oldest snapshots are
-    /// given up: reading from them throws `.snapshotExpired`.
+    /// The number of bytes of files that snapshots can keep from being removed after compaction. Beyond that, the oldest
+    /// snapshots expire: reading from them throws `.snapshotExpired`.
     public var snapshotLimit: UInt64 = 4 << 30
-    /// Seconds that a commit waits for another process that writes, before it throws `.storeInUse`. Processes write in turns,
-    /// commit by commit, so it is waited for longer only while another one has much to write, or is stopped. 0 = it is not
-    /// waited for.
+    /// How many seconds a commit waits for another process that writes, before it throws `.storeInUse`. Processes acquire
+    /// the write lock for each commit, so a commit waits longer only if another process has much to write, or is stopped. 0
+    /// = do not wait.
     public var timeout = 5.0
-    /// Whether the store may be on a disk that other machines may have too: NFS, SMB and the like, or what a virtual machine
-    /// shares with the one that it runs on. Such a disk may know nothing of what another machine has locked, so opening a store
-    /// there is refused with `.openFailed` unless somebody has said so here.
+    /// Whether the store can be on a disk that other machines may share: NFS, SMB and the like, or a directory that a
+    /// virtual machine shares with its host. Such a disk may not know about locks of other machines, so by default opening
+    /// a store there fails with `.openFailed`.
     ///
-    /// With it the processes and containers of one machine write in turns as everywhere. Two machines must not have the store
-    /// open: who finds that another one has it open to write is refused with `.storeInUse`, which names that machine, when the
-    /// store is opened, and else at the next commit; nothing more is written then. That keeps from a mistake, and no more: of
-    /// two machines that open it at the same moment one may find out too late. A machine that was stopped with the store open
-    /// is taken for one that has it open until somebody cuts the file `lock` off behind its first 64 bytes.
+    /// With this option the processes and containers of one machine share the write lock as usual. Two machines must not
+    /// have the store open: a machine that finds the store open for writing on another one gets `.storeInUse`, which names
+    /// that machine, when it opens the store or else at its next commit; it writes nothing after that. This protects
+    /// against mistakes only: if two machines open it at the same moment, one may notice too late. A machine that stopped
+    /// with the store open counts as having it open until the file `lock` is truncated to its first 64 bytes.
     ///
-    /// What commits promise of a machine that is stopped is as good as what the disk says of a sync. On any other disk this
-    /// means nothing, and costs nothing. Linux only: elsewhere no disk is known to be one of these.
+    /// Durability after a machine stops depends on how reliably the disk syncs. On other disks this option has no effect
+    /// and no cost. Linux only: on other systems no disk is recognized as shared.
     public var allowsSharedDisk = false
-    /// Bytes that blocks may take in memory: as they are stored, for whoever reads single objects, and the columns of them that
-    /// scans have decoded, as long as there is room. A scan of more than that leaves what is there. nil = a sixteenth of the
-    /// memory, at most 256 MiB.
+    /// The number of bytes of memory for blocks: as stored, to read single objects, and decoded columns for scans, as long
+    /// as there is space. A scan of more than that does not evict them. nil = a sixteenth of the memory, at most 256 MiB.
     public var cacheBytes: Int?
-    /// Threads that one fetch may use to scan, with the one that fetches; nil = one for each core that the process may use,
-    /// at most four. Others are used where a condition is asked of 48 blocks or more, which are some fifty thousand rows, and
-    /// are not waited for if they are busy with another fetch. 1 = none.
+    /// The maximum number of threads that one fetch uses to scan, including its own; nil = one for each core available to
+    /// the process, at most four. Additional threads are used to filter 48 blocks or more, about fifty thousand rows; a
+    /// fetch does not wait for threads that are busy with another one. 1 = only its own.
     public var scanThreads: Int?
-    /// Told how far opening is, in the thread that opens, when a stage begins and after every few megabytes. Opening is
-    /// cancelled when it returns false: `StoreError.cancelled` is thrown, and the store holds what it held.
+    /// Called with the progress of opening the store, on the thread that opens it, at the beginning of each stage and after
+    /// every few megabytes. Returning false cancels it: `StoreError.cancelled` is thrown, and the store does not change.
     public var recoveryProgress: (@Sendable (RecoveryProgress) -> Bool)?
 
     /// What is saved under the old model in the commit of a migration.
@@ -124,7 +127,7 @@ public struct LogStoreOptions: Sendable {
     /// The sizes of things.
     package var sizes = StoreSizes()
 
-    /// The defaults.
+    /// Creates options with default values.
     public init() {}
 
     /// Whether a store of one model is opened as it is with another one, whoever opens it first: the same is stored in the same

@@ -1,4 +1,4 @@
-// What a request has changed in the part of a store that is here: whole rows, as they were and as they are.
+// The changes of a request in the available part of the store: whole rows, before and after.
 //
 // Threads: owned by one call.
 

@@ -1,4 +1,4 @@
-// An engine in memory that holds what a request to a store elsewhere touches, and carries the request out.
+// An engine in memory with the part of another store that a request touches; it executes the request.
 //
 //   1. The request is carried out with what is here. If it asked for something unknown, nothing has changed, and the answer is
 //      what it needs.
@@ -15,7 +15,7 @@ import CairnModel
 package import CairnStore
 package import FoundationEssentials
 
-/// A part of a store that lies elsewhere.
+/// A part of a store that is located elsewhere.
 package final class PartialStore {
     /// What was brought.
     package struct Brought: Sendable {
@@ -117,7 +117,7 @@ package final class PartialStore {
         let needs = knowledge.takeNeeds()
         if !needs.isEmpty { return .lacking(needs) }
         if let failure { throw failure }
-        guard let result else { preconditionFailure("a request gives a result or throws") }
+        guard let result else { preconditionFailure("a request returns or throws") }
         let after = engine.registry.pin()
         var difference = PartialDifference(
             reader: engine.reader, old: before.state, new: after.state)

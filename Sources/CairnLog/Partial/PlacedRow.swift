@@ -1,11 +1,11 @@
-// What a store hands over of itself: rows, pairs and redirects as they are stored, by numbers.
+// The rows, pairs and redirects that a store exports in their stored form, by numbers.
 //
 // Threads: plain values.
 
 package import CairnModel
 
 extension PartialStore {
-    /// A row as it is stored.
+    /// A row in its stored form.
     package struct PlacedRow: Sendable {
         /// Its entity, as an index of the schema.
         package var entity: Int

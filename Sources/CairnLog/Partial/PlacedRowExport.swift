@@ -1,4 +1,4 @@
-// The lines of the canonical export for rows that are handed over, wherever their store is.                   Format 80
+// The lines of the canonical export for exported rows, wherever their store is.                               Format 80
 //
 // Threads: one.
 
@@ -7,7 +7,7 @@ import CairnModel
 package import CairnStore
 import FoundationEssentials
 
-/// Writes rows as the canonical export has them.
+/// Writes rows in the form of the canonical export.
 package struct PlacedRowExport: ~Copyable {
     /// Bytes that wait before they are given.
     private static let pieceBytes = 1 << 20

@@ -1,4 +1,4 @@
-// Reads rows of a state as they are stored.
+// Reads rows of a state in their stored form.
 //
 // Threads: plain values; the state is pinned by whoever has it.
 
@@ -6,7 +6,7 @@ import CairnFormat
 import CairnModel
 package import CairnStore
 
-/// Reads rows of a state by where they are.
+/// Reads rows of a state by their positions.
 package struct PlacedRowReader {
     private let reader: StoreReader
     private let state: EngineState

@@ -1,4 +1,4 @@
-// Enters rows that come from elsewhere into a commit, with the numbers and versions that they have there.
+// Adds rows from another store to a commit, with the same numbers and versions.
 //
 // Nothing is decided: neither constraints nor references are looked after.
 //
@@ -11,7 +11,7 @@ package import CairnStore
 import FoundationEssentials
 
 package struct PlacedRowWriter {
-    /// Rows that wait at most, and their bytes, about.
+    /// The maximum number of waiting rows, and approximately of their bytes.
     private static let mostRows = 8192
     private static let mostBytes = 4 << 20
 

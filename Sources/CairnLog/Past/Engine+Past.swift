@@ -1,4 +1,4 @@
-// How far back the states of a store are kept.                                                    Format 79
+// How long past states of a store are kept.                                                       Format 79
 //
 // The settings are among the metadata: the oldest commit whose state is kept, the horizon; how it moves on; and the segments
 // that were retired behind it, whose files stay. Each commit that retires segments lists them there, so that whoever opens the
@@ -18,7 +18,7 @@ import CairnFormat
 import CairnStore
 
 extension Engine {
-    /// States of the past that were read just now.
+    /// Past states that were read recently.
     var past: PastStates { upkeep() }
 
     /// How past states are kept; nil if they are not.
@@ -104,7 +104,7 @@ extension Engine {
     ///
     /// - Parameter change: told the number of the commit.
     private func changePast(_ change: (inout AsOfSettings?, UInt64) -> Void) throws(StoreError) {
-        if isReadOnly { throw StoreError(.readOnly, "the store is opened for reading only") }
+        if isReadOnly { throw StoreError(.readOnly, "the store is open for reading only") }
         var gone: Set<UInt32> = []
         do throws(StoreError) {
             _ = try commit(author: nil, contextName: nil, isSilent: true) {

@@ -11,7 +11,7 @@ extension Engine {
             retention: PastStateRetention(settings), bytes: try heldFileBytes(settings))
     }
 
-    /// Bytes of the files that are there for past states alone.
+    /// The size in bytes of files that are kept only for past states.
     private func heldFileBytes(_ settings: AsOfSettings) throws(StoreError) -> UInt64 {
         if !isReadOnly { return heldBytes }
         var bytes: UInt64 = 0
@@ -52,12 +52,13 @@ extension Engine {
     {
         if number > last {
             throw StoreError(
-                .pastStateUnavailable, "commit \(number) is still to come: the last one is \(last)")
+                .pastStateUnavailable,
+                "commit \(number) does not exist yet: the last one is \(last)")
         }
         if number < horizon {
             throw StoreError(
                 .pastStateUnavailable,
-                "the state after commit \(number) is not kept: the earliest that is kept is the one after commit \(horizon)"
+                "the state after commit \(number) is not kept: the earliest one is after commit \(horizon)"
             )
         }
     }
@@ -95,7 +96,7 @@ extension Engine {
         guard commit >= horizon else {
             throw StoreError(
                 .pastStateUnavailable,
-                "the state at that time is not kept: the earliest that is kept is the one after commit \(horizon)"
+                "the state at that time is not kept: the earliest one is after commit \(horizon)"
             )
         }
         return min(commit, pin.epoch)

@@ -1,4 +1,4 @@
-// What becomes of the segments that compaction has retired.
+// What happens to the segments that compaction has retired.
 //
 // A retired segment's file is removed when the commit that retired it is durable, no state of this process needs it,
 // and no checkpoint on the disk does. Snapshots that together keep too much of them are given up, the oldest first.
@@ -11,7 +11,7 @@ import CairnFormat
 import CairnStore
 import Synchronization
 
-/// Gives the files back of segments that nobody needs any more.
+/// Removes the files of segments that are no longer needed.
 final class RetirementUpkeep: EngineUpkeep {
     func noteRelease(_ engine: Engine) { engine.scheduleSweep() }
 

@@ -2,7 +2,7 @@ import CairnFormat
 import CairnStore
 
 extension PastStateRetention {
-    /// What settings say.
+    /// The retention from stored settings.
     init(_ settings: AsOfSettings?) {
         guard let settings else {
             self = .off

@@ -1,4 +1,4 @@
-// States of the past that were read just now.                                                     ENGINE-NOTES 13
+// A cache of past states that were read recently.                                                 ENGINE-NOTES 13
 //
 // A past state is made as opening makes one, of the log up to its commit. It has pages of its own, and stays as it is for whoever
 // has it pinned. Another one after it is made from it, by reading on, unless a checkpoint is nearer: as a reader of another
@@ -21,7 +21,7 @@ final class PastStates: EngineUpkeep {
     }
 
     private struct Content: Sendable {
-        /// The one that was asked for last at the end.
+        /// The most recently used one is last.
         var lines: [StateRegistry<EngineState>] = []
         /// What somebody has, and perhaps no line any more.
         var known: [Known] = []
@@ -206,7 +206,7 @@ extension Engine {
         let catalog = registry.read { $0.catalog }
         guard log.storeID == storeID else {
             throw StoreError(
-                .unusable, "there is another store in the folder now",
+                .unusable, "the folder now contains another store",
                 context: .init(path: "\(files.folder)"))
         }
         guard log.catalog.version == catalog.version else {

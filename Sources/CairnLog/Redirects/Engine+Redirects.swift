@@ -1,4 +1,4 @@
-// What an engine does for redirects.                                                     Format 78
+// The engine's part in redirects.                                                        Format 78
 //
 // The first time a segment is begun whose header says that there may be some (F-785): a version that knows none may read the
 // store from then on, and does not write to it, as it would lose them.
@@ -8,7 +8,8 @@ import CairnModel
 package import CairnStore
 
 extension Engine {
-    /// Begins a segment that says that redirects may be in it, and in all after it, unless the newest one does.
+    /// Begins a segment which declares that redirects may be in it and in all later ones, unless the newest segment does
+    /// already.
     package func allowRedirects() throws(StoreError) {
         try withLease { turn throws(StoreError) in
             repair(&turn)

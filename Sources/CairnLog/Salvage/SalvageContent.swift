@@ -1,4 +1,4 @@
-// Decides which rows of a damaged store there are.
+// Decides which rows of a damaged store to keep.
 //
 //   content = rows of the blocks − deaths
 //
@@ -22,7 +22,7 @@ struct SalvageContent: ~Copyable {
     let catalog: Catalog
     let largeValues: LargeValueReader
     private(set) var report: SalvageReport
-    /// By tree: where the row to keep is. Handles are positions in `blocks`, from 1.
+    /// By tree: the position of the row to keep. Handles are positions in `blocks`, from 1.
     private(set) var directories: [RowDirectory]
     /// In the order of the log.
     let blocks: [SalvagedBlock]

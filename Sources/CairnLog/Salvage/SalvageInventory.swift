@@ -1,4 +1,4 @@
-// What the frames of a damaged store still say: blocks, deaths, schemas, counters.
+// What the frames of a damaged store still contain: blocks, deaths, schemas, counters.
 //
 //   1. Side segments first, as their frames mean something only where the log adopts them; then the log.
 //   2. Deaths of a commit that is whole are sure. Of one that has lost frames, what died may have been moved or
@@ -14,7 +14,7 @@ import CairnFileSystem
 import CairnFormat
 import CairnStore
 
-/// A block that has at least a head.
+/// A block with at least a valid head.
 struct SalvagedBlock {
     let place: Place
     let payloadLength: Int
@@ -149,7 +149,7 @@ struct SalvageInventory {
         case .held: "it is not part of the newest state: past ones are not salvaged"
         case .retired: "it is no longer part of the store"
         case .unfinished:
-            segment.size == 0 ? "it is empty" : "it holds nothing: its creation was not finished"
+            segment.size == 0 ? "it is empty" : "it is empty: its creation was interrupted"
         case .main, .side: segment.headerError.map { "\($0.what) (\($0.rule))" }
         }
     }

@@ -1,148 +1,149 @@
-// What came out of a damaged store, and what did not.
+// What was recovered from a damaged store, and what was not.
 
 public import CairnModel
 public import FoundationEssentials
 
-/// Choices for a salvage.
+/// Options for a salvage.
 public struct SalvageOptions: Sendable {
-    /// How the new store is written, and what the disks are.
+    /// How to write the new store, and options for the disks.
     public var store = LogStoreOptions()
-    /// The model, for a store whose own can no longer be read; else it is not looked at.
+    /// The model, for a store whose own model can no longer be read; otherwise it is ignored.
     public var schema: Schema?
-    /// Whether the new store gets the identity of the old one, so that URIs of its objects go on meaning them.
+    /// Whether the new store gets the identifier of the old one, so that URIs of its objects stay valid.
     ///
-    /// Choose it only if the new store takes the place of the old one: two stores of one identity cannot be told
-    /// apart. The numbers of objects are kept in any case.
+    /// Use it only if the new store replaces the old one: two stores with the same identifier cannot be distinguished. The
+    /// numbers of objects are kept in any case.
     public var keepsIdentifier = false
-    /// Whether commits behind the end of the log are taken too. None of them was reported to have succeeded, and an
-    /// opening store leaves them behind.
+    /// Whether to include commits after the end of the log. None of them was reported as successful, and opening the store
+    /// would ignore them.
     public var takesUnpromised = false
 
-    /// The defaults.
+    /// Creates options with default values.
     public init() {}
 }
 
-/// What a salvage kept and what was lost.
+/// What a salvage has kept and what was lost.
 public struct SalvageReport: Sendable {
     /// Bytes of a segment that could not be used.
     public struct Range: Sendable {
-        /// Where they begin in the file.
+        /// The start offset in the file.
         public let start: UInt64
-        /// Where they end.
+        /// The end offset in the file.
         public let end: UInt64
-        /// What they were, as far as that can be told: the kind of a frame, or nil for bytes between frames.
+        /// Their content, if known: the kind of a frame, or nil for bytes between frames.
         public let kind: String?
-        /// What is wrong with them.
+        /// Why they could not be used.
         public let reason: String
     }
 
-    /// What became of a segment.
+    /// The outcome for a segment.
     public struct Segment: Sendable {
         /// The segment's number.
         public let number: UInt32
-        /// The bytes of the file; 0 if it is missing.
+        /// The size of the file in bytes; 0 if it is missing.
         public internal(set) var bytes: UInt64 = 0
-        /// What is wrong with the file as a whole.
+        /// The problem with the file as a whole, if any.
         public internal(set) var problem: String?
-        /// Frames that could be read.
+        /// The number of frames that could be read.
         public internal(set) var frames: UInt64 = 0
-        /// Frames that were found and could not be used.
+        /// The number of frames that were found and could not be used.
         public internal(set) var skippedFrames: UInt64 = 0
-        /// Where bytes could not be used; at most a thousand.
+        /// The ranges that could not be used; at most a thousand.
         public internal(set) var unusable: [Range] = []
-        /// How many bytes could not be used.
+        /// The number of bytes that could not be used.
         public internal(set) var unusableBytes: UInt64 = 0
-        /// Rows that came from it.
+        /// The number of rows kept from it.
         public internal(set) var rowsKept = 0
     }
 
-    /// What became of the objects of an entity.
+    /// The outcome for the objects of an entity.
     public struct Entity: Sendable {
         /// The entity's name.
         public let name: String
-        /// Whether the store made it for a relationship.
+        /// Whether it is an internal entity that the store created for a relationship.
         public let isHidden: Bool
-        /// Objects in the new store.
+        /// The number of objects in the new store.
         public internal(set) var kept = 0
-        /// Objects known to have been there that are not in the new store. More may be in bytes that nobody can read.
+        /// The number of objects known to have existed that are not in the new store. More may have been in unreadable
+        /// bytes.
         public internal(set) var lost = 0
-        /// Objects of which an older version was kept: the newest one is lost, or they may have been deleted.
+        /// The number of objects kept in an older version: the newest version is lost, or they may have been deleted.
         public internal(set) var older = 0
     }
 
-    /// One thing that was lost.
+    /// One item that was lost.
     public struct Loss: Sendable {
-        /// What kind of thing.
+        /// The kind of item.
         public enum Kind: String, Sendable {
             /// An object.
             case row
-            /// A value of an object that is there without it.
+            /// A value of an object that was kept without it.
             case value
-            /// A reference to an object that is not there.
+            /// A reference to an object that does not exist.
             case reference
-            /// An object whose unique key a newer one has.
+            /// An object whose unique key belongs to a newer object.
             case duplicate
         }
 
-        /// What kind of thing.
+        /// The kind of item.
         public let kind: Kind
-        /// The entity's name; nil if it is not known.
+        /// The entity's name; nil if unknown.
         public let entity: String?
-        /// The object's number; nil if it is not known.
+        /// The object's number; nil if unknown.
         public let number: UInt32?
         /// The property, or the properties of the key.
         public let key: String?
-        /// The segment it was in.
+        /// The segment that contained it.
         public let segment: UInt32
-        /// Where its block is in the segment.
+        /// The offset of its block in the segment.
         public let offset: UInt64
         /// What happened.
         public let reason: String
     }
 
-    /// Where the new store is.
+    /// The path of the new store.
     public internal(set) var destination = ""
-    /// The identity of the damaged store, if anything said it.
+    /// The identifier of the damaged store, if it could be read.
     public internal(set) var sourceIdentifier: UUID?
-    /// The identity of the new one.
+    /// The identifier of the new store.
     public internal(set) var identifier: UUID?
-    /// By number; those that are missing too.
+    /// The segments by number, including missing ones.
     public internal(set) var segments: [Segment] = []
-    /// In the order of the model, hidden ones last.
+    /// The entities in the order of the model, hidden ones last.
     public internal(set) var entities: [Entity] = []
-    /// What was lost, one by one; at most a thousand.
+    /// The individual losses; at most a thousand.
     public internal(set) var losses: [Loss] = []
-    /// How many things are lost.
+    /// The number of losses.
     public internal(set) var lossCount = 0
-    /// Values that objects are kept without.
+    /// The number of values without which objects were kept.
     public internal(set) var valuesLost = 0
-    /// References that were cleared, since what they led to is not there.
+    /// The number of references that were cleared because their targets do not exist.
     public internal(set) var referencesCleared = 0
-    /// Objects that had to give way to a newer one with the same unique key.
+    /// The number of objects that were dropped in favor of a newer one with the same unique key.
     public internal(set) var duplicates = 0
-    /// Older copies that were found alive beside newer ones.
+    /// The number of older copies that were found live in addition to newer ones.
     public internal(set) var superseded = 0
-    /// Commits of which a part is lost.
+    /// The number of commits that are partly lost.
     public internal(set) var damagedCommits: UInt64 = 0
-    /// Objects that are kept and may have been deleted by what is lost: nothing tells. It is the most they can be.
+    /// The maximum number of kept objects that lost bytes may have deleted; it cannot be determined.
     public internal(set) var possiblyResurrected = 0
-    /// Bytes behind the end of the log that held nothing promised. They are no loss.
+    /// Bytes after the end of the log that contained nothing durable. They are not a loss.
     public internal(set) var bytesLeftBehind: UInt64 = 0
-    /// Whole commits among them, which `SalvageOptions.takesUnpromised` would take.
+    /// The number of complete commits among them, which `SalvageOptions.takesUnpromised` would include.
     public internal(set) var unpromisedCommits = 0
-    /// Whether it is known where the log ended: the store was closed, or its mark record is there. Else the last commits
-    /// may be lost and leave no trace.
+    /// Whether the end of the log is known: the store was closed, or its mark record exists. Otherwise the last commits may
+    /// be lost without a trace.
     public internal(set) var isEndKnown = true
-    /// Whether bytes are lost of which nobody can say what they held.
+    /// Whether bytes with unknown contents were lost.
     public internal(set) var hasUnknownLosses = false
 
-    /// Objects in the new store, without those of hidden entities.
+    /// The number of objects in the new store, without those of hidden entities.
     public var rowsKept: Int { entities.reduce(0) { $0 + ($1.isHidden ? 0 : $1.kept) } }
 
-    /// Objects known to be lost, without those of hidden entities.
+    /// The number of objects known to be lost, without those of hidden entities.
     public var rowsLost: Int { entities.reduce(0) { $0 + ($1.isHidden ? 0 : $1.lost) } }
 
-    /// Whether nothing is lost: the new store holds what the old one held.
+    /// Whether nothing is lost: the new store has the same contents as the old one.
     public var isWhole: Bool {
         lossCount == 0 && !hasUnknownLosses && isEndKnown && possiblyResurrected == 0
             && entities.allSatisfy { $0.lost == 0 && $0.older == 0 }

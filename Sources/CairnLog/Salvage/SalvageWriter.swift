@@ -1,4 +1,4 @@
-// Writes the rows that are left of a store into a new one.
+// Writes the remaining rows of a store into a new one.
 //
 //   1. Block by block in the order of the log: the cells of rows that are kept go into batches, by entity. A value
 //      that cannot be read becomes nil; a reference to an object that is not there too.
@@ -13,7 +13,7 @@ import CairnModel
 import CairnStore
 
 struct SalvageWriter: ~Copyable {
-    /// Rows of a commit.
+    /// The number of rows per commit.
     private static let rowsPerCommit = 65_536
 
     private var content: SalvageContent

@@ -1,4 +1,4 @@
-// Writes what is left of a damaged store into a new one.
+// Writes the remains of a damaged store into a new one.
 //
 //   1. The folder and everything in it is read, whatever is wrong with it (FolderSurvey, SalvageInventory).
 //   2. What there is of content is decided (SalvageContent).
@@ -15,26 +15,26 @@ public import CairnStore
 import FoundationEssentials
 import SystemPackage
 
-/// What a salvage is doing.
+/// The current stage of a salvage.
 public enum SalvageStage: String, Sendable {
-    /// Reading what is there.
+    /// Reading what exists.
     case reading
-    /// Deciding what of it counts.
+    /// Deciding what to keep.
     case deciding
     /// Writing it.
     case writing
 }
 
 extension LogStore {
-    /// Writes what is left of a damaged store into a new one, and says what is lost.
+    /// Writes the remains of a damaged store into a new one, and reports what is lost.
     ///
-    /// It works when opening is refused: with segments that are missing or broken anywhere. The damaged store is read
-    /// and nothing else: no lock is taken and no byte of it changes. Objects keep their numbers and row versions;
-    /// the new store gets an identity of its own unless the options say otherwise.
+    /// It works even if the store cannot be opened because segments are missing or corrupt anywhere. The damaged store is
+    /// only read: no lock is taken and no byte of it changes. Objects keep their numbers and row versions; the new store
+    /// gets a new identifier unless the options specify otherwise.
     ///
-    /// Where the newest model is lost, the one before reads the rows. A derived attribute keeps its value until its object is
-    /// saved again, though members that it counts may be lost. The new store has forgotten which older versions of its model
-    /// it has left, so a program with one of them may lead it back.
+    /// If the newest model is lost, the rows are read with the previous one. A derived attribute keeps its value until its
+    /// object is saved again, although members that it counts may be lost. The new store does not know from which older
+    /// versions of its model it was migrated, so a program with one of them may migrate it back.
     ///
     /// ```swift
     /// let report = try LogStore.salvage(at: "shop.cairn", to: "shop-salvaged.cairn")
@@ -44,11 +44,11 @@ extension LogStore {
     /// - Parameters:
     ///   - path: the damaged store's folder.
     ///   - destination: the new store's folder, which must not exist.
-    ///   - progress: told what is done, and how much of it: units done and units in all.
-    /// - Throws: `StoreError`: `.openFailed` if there is no store, the destination exists, or no schema can be read
-    ///   and none was given; `.storeInUse` if somebody has the store open to write; `.noSpace` and
-    ///   `.inputOutput` of the new store, which is removed then.
-    /// - Complexity: O(size of the store); memory for 8 bytes an object, and the frames of deaths.
+    ///   - progress: called with the current stage and its progress: units done and total units.
+    /// - Throws: `StoreError`: `.openFailed` if there is no store, the destination exists, or no schema can be read and
+    ///   none was provided; `.storeInUse` if another process has the store open for writing; `.noSpace` and `.inputOutput`
+    ///   for the new store, which is removed in that case.
+    /// - Complexity: O(size of the store); memory for 8 bytes per object, and the frames of deaths.
     public static func salvage(
         at path: String, to destination: String, options: SalvageOptions = SalvageOptions(),
         progress: ((SalvageStage, Int, Int) -> Void)? = nil
@@ -77,7 +77,7 @@ struct StoreSalvage {
         guard let catalog = inventory.catalog ?? options.schema.map({ Catalog(new: $0) }) else {
             throw StoreError(
                 .damaged,
-                "no schema is left in the store: give the model that it was made with",
+                "no schema is left in the store: provide the model that it was created with",
                 context: .init(path: "\(source)"))
         }
         var content = SalvageContent(
@@ -170,7 +170,7 @@ struct StoreSalvage {
             throw StoreError(
                 .openFailed,
                 error.code == .fileExists
-                    ? "the new store's folder exists already: choose another one"
+                    ? "the new store's folder already exists: choose another one"
                     : error.code == .invalidArgument
                         ? "the new store cannot be inside the damaged one" : "\(error)",
                 context: .init(path: "\(destination)"))

@@ -4,7 +4,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// What is wrong with the rows of a block.
+/// The problem with the rows of a block.
 struct UsableRows {
     /// Columns that cannot be read: nil in every row.
     private(set) var lostColumns = ColumnSet()
@@ -56,7 +56,7 @@ struct UsableRows {
             let isRight = try block.withBytes(cells, slot) {
                 !isText || String(validating: $0, as: UTF8.self) != nil
             }
-            return isRight ? nil : "a text is not UTF-8"
+            return isRight ? nil : "a string is not UTF-8"
         } catch {
             return error.message
         }

@@ -1,4 +1,4 @@
-// Derived attributes and what a batch does to them.
+// Derived attributes in batches.
 //
 //   1. While the batch writes rows, it computes of each row what is made of the row itself.
 //   2. It notes rows that others are computed from, and those it has to clear a reference of that have derived attributes
@@ -12,8 +12,8 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// What a batch leaves to do for derived attributes. There is one only where the model has any: a commit of one row would
-/// take longer to make and free its parts than to write the row.
+/// The derived attributes that a batch has to recompute. Created only if the model has any: for a commit of one row,
+/// creating and freeing its parts would take longer than writing the row.
 final class BatchDerivations {
     var stale = StaleDerivations()
     /// Updated rows of the batch's entity that others may be computed from.

@@ -1,4 +1,4 @@
-// Rows that nobody named, in which derived attributes are computed anew.
+// Rows outside the request whose derived attributes are recomputed.
 //
 // A save of one object may make a million of them. So they are written block by block while they are computed, before the rows
 // of the save: nothing else in them changes, no key and no reference, and nothing derived is made of what is derived, so whoever
@@ -13,7 +13,7 @@ import CairnModel
 import CairnStore
 
 final class RecomputedRows {
-    /// Whether anybody will ask what was written.
+    /// Whether the caller wants to know what was written.
     private let isTold: Bool
     private var pending = PendingRows()
     /// The first of them, as they are stored now.

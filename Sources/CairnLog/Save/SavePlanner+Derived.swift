@@ -1,4 +1,4 @@
-// Computes derived attributes of what a save writes, and of what is computed from that.
+// Computes derived attributes of the rows that a save writes, and of those that depend on them.
 //
 //   1. Whatever the request or a merge put into derived columns goes: they begin as they are stored.
 //   2. Rows that come, go or change are noted, with everybody who is computed from them: the object at the other end of a
@@ -21,9 +21,9 @@ package import CairnStore
 import FoundationEssentials
 
 extension SavePlanner {
-    /// Computes what is noted, and what the rows of the save make necessary.
+    /// Recomputes the recorded derived attributes, and those that depend on the rows of the save.
     ///
-    /// - Parameter isTold: whether anybody will ask which rows were computed anew.
+    /// - Parameter isTold: whether the caller wants to know which rows were recomputed.
     package mutating func derive(
         _ noted: consuming StaleDerivations, isTold: Bool, _ builder: inout CommitBuilder
     ) throws(StoreError) {

@@ -1,4 +1,4 @@
-// Gives order keys to what comes into ordered lists, and to what moves in them.
+// Assigns order keys to new members of ordered lists, and to members that move.
 //
 //   1. Who came: rows of the save that lead to another owner than before, and pairs. New rows need no key, since their
 //      numbers are larger than all before; rows that were stored, or got their number earlier, are put at the end.
@@ -13,7 +13,7 @@ import CairnModel
 import CairnStore
 
 extension SavePlanner {
-    /// An ordered list: who leads to an owner by a reference, be it as a row or as the row of a pair.
+    /// An ordered list: the rows that refer to an owner, or the rows of pairs that do.
     private struct ListKey: Hashable {
         let reference: Int
         let owner: UInt32
@@ -29,7 +29,7 @@ extension SavePlanner {
             case working(Int)
             /// A stored pair.
             case pair(UInt32)
-            /// A new pair, by its place among those added.
+            /// A new pair, by its index among those added.
             case newPair(Int)
         }
         /// The number of the member.

@@ -1,12 +1,12 @@
-// Objects that a save folds into others, and references to such as were folded before.                Format 78
+// Objects that a save merges into others, and references to objects that were merged before.          Format 78
 
 import CairnModel
 import CairnStore
 
 extension SavePlanner {
-    /// References of the request to objects that others have folded meanwhile lead to the ones in their place, as if they had
-    /// been set to them. Those that a row had before, and still has, are left alone, and so are those whose relationship may
-    /// not lead to the other object: they are cleared as what is gone.
+    /// Redirects references of the request to objects that were merged into others concurrently, as if they had been set to
+    /// the survivors. References that a row had before and still has do not change. References whose relationship cannot
+    /// contain the survivor are cleared, as if their target were deleted.
     mutating func leadLateReferences(_ builder: borrowing CommitBuilder) {
         let state = builder.state
         for index in rows.indices where rows[index].kind != .deleted {
@@ -98,7 +98,7 @@ extension SavePlanner {
             else {
                 throw StoreError(
                     .invalidRequest,
-                    "an object can only be redirected to one other of its hierarchy, in the save that deletes it",
+                    "an object can only be redirected to another one in its hierarchy, in the save that deletes it",
                     context: .init(objectID: redirect.id))
             }
         }

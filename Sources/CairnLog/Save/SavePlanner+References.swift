@@ -1,10 +1,10 @@
-// Makes references lead to what is there after the save.
+// Makes references point to objects that exist after the save.
 
 import CairnModel
 import CairnStore
 
 extension SavePlanner {
-    /// The working row that an id ends at, following absorptions; nil if the save does not know the id.
+    /// The working row for an id, following absorptions; nil if the save does not contain the id.
     func survivor(of id: ObjectID) -> Int? {
         guard var index = workingIndex(of: id) else { return nil }
         while case .absorbed(let next) = rows[index].fate { index = next }
@@ -451,7 +451,7 @@ extension SavePlanner {
             return UInt32(exactly: id.reference)
         }
         throw StoreError(
-            .foreignObject, "a relationship leads to an object of another store or entity",
+            .foreignObject, "a relationship refers to an object of another store or entity",
             context: .init(entity: catalog.entities[entity].name, objectID: id))
     }
 
@@ -489,7 +489,7 @@ extension SavePlanner {
                 if let stored = row.stored, stored.values[column].isNull { continue }
                 failures.append(
                     StoreError(
-                        .missingMandatory, "a mandatory property is nil",
+                        .missingMandatory, "a required property is nil",
                         context: .init(entity: entity.name, key: description.name, objectID: row.id)
                     ))
             }
@@ -498,7 +498,7 @@ extension SavePlanner {
         if !displaced.isEmpty {
             throw StoreError(
                 .constraintConflict,
-                "an object would be replaced that a mandatory relationship of another object needs: \(first.message)",
+                "the save would replace an object that a required relationship of another object refers to: \(first.message)",
                 context: first.context, details: failures)
         }
         if failures.count == 1 { throw first }

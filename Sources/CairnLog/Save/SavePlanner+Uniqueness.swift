@@ -1,10 +1,10 @@
-// Finds and resolves what violates uniqueness in the final state of a save.
+// Finds and resolves violations of uniqueness constraints in the final state of a save.
 
 import CairnModel
 import CairnStore
 
 extension SavePlanner {
-    /// Rows that would have one key: working rows, in the order stored first, then of creation.
+    /// Rows that would have the same key: working rows, stored ones first, then in the order of creation.
     struct Group {
         let unique: Int
         let members: [Int]
@@ -258,7 +258,7 @@ extension SavePlanner {
         }
         throw StoreError(
             .constraintConflict,
-            "an object has the keys of two others, so neither can take its values",
+            "an object has the keys of two other objects, so it cannot be merged into either",
             context: .init(
                 entity: catalog.entities[rows[object].entity].name, objectID: rows[object].id),
             conflicts: conflicts(of: against))

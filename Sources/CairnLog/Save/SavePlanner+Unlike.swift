@@ -1,4 +1,4 @@
-// Refuses to merge an object into one of another entity that could not keep all of it: see `ConflictRules+Entities`.
+// Rejects merging an object into one of another entity that could not keep all of its values: see `ConflictRules+Entities`.
 //
 // What was set on the object itself is looked at when it is merged, what leads to it when references are led to the object
 // that stays.
@@ -7,7 +7,7 @@ import CairnModel
 import CairnStore
 
 extension SavePlanner {
-    /// Throws if an object that is to be merged into another one has what that cannot keep.
+    /// Throws if an object that is to be merged into another one has data that the other cannot keep.
     mutating func refuseLoss(of loser: Int, in survivor: Int, _ unique: Int) throws(StoreError) {
         let schema = catalog.schema
         let entity = schema.entities[rows[loser].entity]

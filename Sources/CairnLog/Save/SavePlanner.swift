@@ -184,7 +184,7 @@ package struct SavePlanner {
         let key = key(tree: catalog.entities[entity].tree, number: number)
         guard indexOfNumber.updateValue(rows.count, forKey: key) == nil else {
             throw StoreError(
-                .invalidRequest, "the save names one object twice",
+                .invalidRequest, "the save contains an object twice",
                 context: .init(entity: catalog.entities[entity].name, objectID: id))
         }
     }

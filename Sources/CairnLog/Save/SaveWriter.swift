@@ -1,4 +1,4 @@
-// Writes what a save planner decided, and tells what became of each object.
+// Writes what a save planner has decided, and reports the outcome for each object.
 //
 //   1. Rows that go leave directory and indexes.
 //   2. Keys that change leave the indexes, then keys that arrive enter: so a swap needs nothing more.

@@ -1,4 +1,4 @@
-// Which derived attributes of which rows may not be what they should be, because something they are computed from changes.
+// The derived attributes of rows that may be out of date because something on which they depend has changed.
 //
 // Whoever changes rows notes them here: rows that go before they are gone, others when they are written. What is noted needlessly
 // costs time and nothing else, as it is computed and found to be the same.
@@ -10,7 +10,7 @@
 import CairnModel
 import CairnStore
 
-/// Derived attributes that have to be computed anew.
+/// Derived attributes to recompute.
 package struct StaleDerivations {
     /// The object of a derived attribute, by its place.
     struct Key: Hashable, Comparable {

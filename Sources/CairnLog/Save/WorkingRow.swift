@@ -1,9 +1,9 @@
-// One object of a save while it is being decided what becomes of it.
+// One object of a save during planning.
 
 import CairnModel
 import CairnStore
 
-/// An object that a save writes, or may have to.
+/// An object that a save writes, or may have to write.
 struct WorkingRow {
     /// Why the save looks at it.
     enum Kind {
@@ -13,16 +13,16 @@ struct WorkingRow {
         case updated
         /// The save deletes it.
         case deleted
-        /// The save did not name it, but meets it in a conflict or clears a reference in it.
+        /// It is not in the save, but in a conflict, or the save clears a reference in it.
         case met
     }
     /// What becomes of it.
     enum Fate: Equatable {
-        /// It is written if it differs from what is stored.
+        /// It is written if it differs from the stored row.
         case live
-        /// It is deleted, and whatever points at it is cleared.
+        /// It is deleted, and all references to it are cleared.
         case deleted
-        /// It is merged into another working row, or dropped in favour of it.
+        /// It is merged into another working row, or dropped in favor of it.
         case absorbed(into: Int)
     }
 

@@ -1,4 +1,4 @@
-// Large values that come before the save that refers to them.
+// Large values that are written before the save that refers to them.
 //
 // Threads: any.
 
@@ -7,7 +7,7 @@ import CairnModel
 import CairnStore
 import Synchronization
 
-/// Gives the space back of values that nobody will save.
+/// Reclaims the space of values that will not be saved.
 final class StagingUpkeep: EngineUpkeep {
     func begin(_ engine: Engine) {
         let link = engine.link

@@ -13,7 +13,7 @@ import CairnFormat
 import CairnStore
 import Synchronization
 
-/// Takes the bytes of a value.
+/// Receives the bytes of a value.
 final class StagedWriter: ValueStaging {
     private struct Progress: ~Copyable {
         /// Zeros for the heads, and the piece that is being collected.

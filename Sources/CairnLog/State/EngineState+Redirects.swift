@@ -1,13 +1,13 @@
-// Which object is in the place of one that was folded into another.                                Format 78
+// The survivor of an object that was merged into another.                                          Format 78
 
 import CairnModel
 import CairnStore
 
 extension EngineState {
-    /// The number of the object that an id leads to whose object is not there; nil if that was folded into none, or into one
-    /// that is not there any more.
+    /// The number of the survivor for the id of a deleted object; nil if the object was not merged into another one, or if
+    /// the survivor does not exist any longer.
     ///
-    /// - Complexity: O(1) for each time that one which it led to was folded too. No row is read.
+    /// - Complexity: O(1) for each time that the survivor was merged too. No row is read.
     @inline(__always)
     func redirected(_ number: UInt32, tree: Int) -> UInt32? {
         guard let redirects, directories[tree][number].isEmpty else { return nil }

@@ -1,4 +1,4 @@
-// Commit → where its changes are, as far as the history is retained.
+// Commit → position of its changes, for the retained history.
 //
 // Two cells for each commit behind the origin: the place of its changes frame, and the bytes of all its parts; zeros for a
 // commit that changed no object. The pages are shared by the states as those of every table.
@@ -10,7 +10,7 @@
 import CairnFormat
 import CairnStore
 
-/// Where the changes of a commit are.
+/// The position of a commit's changes.
 struct HistoryFrame: Sendable, Equatable {
     /// The frame of the first part; the others follow it.
     let place: Place

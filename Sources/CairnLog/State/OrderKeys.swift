@@ -1,4 +1,4 @@
-// The keys that put the members of a list in order.
+// The keys that order the members of a list.
 //
 // A key is a number of 64 bits beside the reference that makes a row a member. A row without one stands where its number
 // says: its key is that number times 2^31. So a list that was filled in the order of creation has no keys at all.

@@ -1,4 +1,4 @@
-// Object number → the object that its id leads to, once that was folded into another.             Format 78
+// Object number → the survivor into which the object was merged.                                  Format 78
 //
 // An object is led to another one in the commit that deletes it, and this is noted once: if the other one is folded too, there
 // is an entry for that as well, and who asks goes from one to the next. So a commit writes as many entries as it folds
@@ -16,7 +16,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// The redirects of a state. An object, so that states without any have nothing to copy.
+/// The redirects of a state. A class, so that states without any have nothing to copy.
 final class RedirectTable: Sendable {
     /// What is in force for a number.
     struct Entry: Sendable, Hashable {

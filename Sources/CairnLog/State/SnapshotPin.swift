@@ -1,4 +1,4 @@
-// What a snapshot keeps of the engine, and the list of all of them.
+// What a snapshot retains of the engine, and the list of all snapshots.
 //
 // A snapshot itself is nobody's but its owner's: the engine knows only what it keeps, and can take that away. So no
 // snapshot is referred to weakly, which would make every use of it dearer.
@@ -8,7 +8,7 @@
 import CairnStore
 import Synchronization
 
-/// The state of a snapshot, as long as the engine leaves it.
+/// The state of a snapshot, until the engine lets it expire.
 final class SnapshotPin: @unchecked Sendable {
     // `place` is read and written under the lock of the list alone.
 
@@ -67,7 +67,7 @@ final class SnapshotPin: @unchecked Sendable {
         if let state { return state }
         let who = name.map { "the snapshot \"\($0)\"" } ?? "the snapshot"
         let why = content.withLock { $0.expiry }.map {
-            ": it kept \($0.keptBytes) bytes of files from being removed after compaction, and all snapshots may keep \($0.limit) (snapshotLimit)"
+            ": it retained \($0.keptBytes) bytes of compacted files, and all snapshots together may retain \($0.limit) (snapshotLimit)"
         }
         throw StoreError(
             .snapshotExpired,

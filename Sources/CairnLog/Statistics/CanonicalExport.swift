@@ -1,4 +1,4 @@
-// The content of a state as text that two readers must agree on.                     Format 80
+// The contents of a state as text on which two readers must agree.                  Format 80
 //
 //   1. A line about the store.
 //   2. A line for each object, by tree id, then by number; hidden entities' rows are lines like others.
@@ -82,7 +82,7 @@ struct CanonicalExport: ~Copyable {
             } catch let error as StoreError {
                 throw error
             } catch {
-                preconditionFailure("printing gives format and store errors alone: \(error)")
+                preconditionFailure("printing only throws format and store errors: \(error)")
             }
         }
         writer.append(utf8: "}}\n")
@@ -110,7 +110,7 @@ struct CanonicalExport: ~Copyable {
                 try append(cells.bytes(at: slot), type)
             }
         case .undefined, .objectID, .composite:
-            preconditionFailure("a column holds values of a storable type")
+            preconditionFailure("a column has a storable type")
         }
     }
 
@@ -125,12 +125,12 @@ struct CanonicalExport: ~Copyable {
 }
 
 extension LogStore {
-    /// Gives the content of a state as the canonical JSON lines that Format/ defines, in pieces.
+    /// Passes the contents of a state, in pieces, as the canonical JSON lines that Format/ defines.
     ///
-    /// - Parameter snapshot: a snapshot of this store; without one, the newest state.
-    /// - Throws: `StoreError`: `.damaged` with the place; `.snapshotExpired` if the snapshot was given up before this
+    /// - Parameter snapshot: a snapshot of this store; nil: the newest state.
+    /// - Throws: `StoreError`: `.damaged` with the location; `.snapshotExpired` if the snapshot expired before the export
     ///   began; and what the body throws.
-    /// - Complexity: O(size of the content).
+    /// - Complexity: O(size of the contents).
     public func export(
         of snapshot: (any StoreSnapshot)? = nil, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {

@@ -1,5 +1,4 @@
-// The canonical lines of objects that are given as values: for stores that keep no log, and for what is no store's
-// own form.                                                                                     Format 80
+// The canonical lines of objects whose values are passed in: for stores without a log, and for other data.    Format 80
 //
 // Threads: one.
 
@@ -8,7 +7,7 @@ package import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// Writes canonical JSON lines, and gives them in pieces of whole lines.
+/// Formats canonical JSON lines, and passes them in pieces of whole lines.
 package struct CanonicalLines: ~Copyable {
     private static let pieceBytes = 1 << 20
     private var writer = ByteWriter(capacity: pieceBytes)

@@ -1,4 +1,4 @@
-// What takes how much space: by entity and property, by index, by segment.
+// The space usage of a store: by entity and property, by index, by segment.
 //
 //   1. Each block with a living row is read once; its column table says what each property takes.
 //   2. Of a block, and of each of its columns, as large a part is alive as rows are. What large values take is what the
@@ -13,20 +13,20 @@ import CairnFormat
 public import CairnStore
 import Synchronization
 
-/// What takes how much space in a store.
+/// The space usage of a store.
 public struct StoreSpace: Sendable {
-    /// A property's part of its entity.
+    /// The space usage of a property in its entity.
     public struct Property: Sendable {
-        /// Its name, dotted for a part of a composite attribute.
+        /// Its name, dotted for an element of a composite attribute.
         public let name: String
-        /// Bytes of its columns in blocks, as they are stored.
+        /// The stored size in bytes of its columns in blocks.
         public fileprivate(set) var bytes: UInt64 = 0
-        /// About how many of them are of rows that live.
+        /// The approximate part of them that belongs to live rows.
         public fileprivate(set) var liveBytes: UInt64 = 0
-        /// Bytes of large values that lie outside of blocks, of rows that live.
+        /// The size in bytes of large values of live rows that are stored outside of blocks.
         public fileprivate(set) var largeValueBytes: UInt64 = 0
-        /// How the columns are encoded (chapter 50 of the format), by name with the bytes of each, the most first: `symbols`, or
-        /// `lengths, lz4`.
+        /// The encodings of its columns (chapter 50 of the format), by name with the bytes of each, largest first:
+        /// `symbols`, or `lengths, lz4`.
         public fileprivate(set) var encodings: [(name: String, bytes: UInt64)] = []
 
         /// Counts a column.
@@ -43,38 +43,38 @@ public struct StoreSpace: Sendable {
         }
     }
 
-    /// An entity's part.
+    /// The space usage of an entity.
     public struct Entity: Sendable {
         /// Its name.
         public let name: String
-        /// Whether the store made it for a relationship.
+        /// Whether it is an internal entity that the store created for a relationship.
         public let isHidden: Bool
-        /// Objects of this very entity.
+        /// The number of objects of exactly this entity.
         public let objects: Int
-        /// Blocks with rows that live.
+        /// The number of blocks with live rows.
         public fileprivate(set) var blocks = 0
-        /// Bytes of these blocks in the log.
+        /// The size in bytes of these blocks in the log.
         public fileprivate(set) var bytes: UInt64 = 0
-        /// About how many of them are of rows that live.
+        /// The approximate part of them that belongs to live rows.
         public fileprivate(set) var liveBytes: UInt64 = 0
-        /// The properties, in the order of the schema. What is left of the entity's bytes are heads, object numbers and
+        /// The properties, in the order of the schema. The rest of the entity's bytes are block heads, object numbers and
         /// versions.
         public fileprivate(set) var properties: [Property]
 
-        /// Bytes of large values that lie outside of blocks, of rows that live.
+        /// The size in bytes of large values of live rows that are stored outside of blocks.
         public var largeValueBytes: UInt64 { properties.reduce(0) { $0 &+ $1.largeValueBytes } }
     }
 
-    /// An index's part, in memory: the log has no indexes, only checkpoints do.
+    /// The space usage of an index in memory: the log contains no indexes, only checkpoints do.
     public struct Index: Sendable {
-        /// What an index is for.
+        /// The purpose of an index.
         public enum Kind: String, Sendable {
             /// A uniqueness constraint.
             case unique
             /// A fetch index.
             case fetch
         }
-        /// What it is for.
+        /// Its purpose.
         public let kind: Kind
         /// The entity that declares it.
         public let entity: String
@@ -82,9 +82,9 @@ public struct StoreSpace: Sendable {
         public let name: String?
         /// Its properties, in order.
         public let properties: [String]
-        /// Its entries.
+        /// The number of its entries.
         public let entries: Int
-        /// About how many bytes of memory it takes.
+        /// Its approximate size in memory, in bytes.
         public let memoryBytes: UInt64
     }
 
@@ -97,11 +97,12 @@ public struct StoreSpace: Sendable {
 }
 
 extension LogStore {
-    /// What takes how much space in the newest state.
+    /// The space usage of the newest state.
     ///
-    /// - Parameter progress: told each block of an entity that is read, and how many those of the entity are by now.
-    /// - Throws: `StoreError` with `.damaged` and the place if a block or an index cannot be read.
-    /// - Complexity: O(size of the content): each block is read once, and each index.
+    /// - Parameter progress: called for each block of an entity that is read, with the number of the entity's blocks read
+    ///   so far.
+    /// - Throws: `StoreError` with `.damaged` and the location if a block or an index cannot be read.
+    /// - Complexity: O(size of the contents): each block and each index is read once.
     public func space(progress: ((String, Int) -> Void)? = nil) throws(StoreError) -> StoreSpace {
         try checkOpen()
         let pin = engine.registry.pin()

@@ -1,4 +1,4 @@
-// What a store is made of, for people and tests.
+// Statistics of a store, for people and tests.
 
 import CairnFileSystem
 import CairnFormat
@@ -6,43 +6,43 @@ import CairnModel
 public import CairnStore
 import Synchronization
 
-/// What a store is made of.
+/// Statistics of a store.
 public struct StoreStatistics: Sendable {
-    /// One entity's part.
+    /// The statistics of an entity.
     public struct Entity: Sendable {
         /// The entity's name.
         public let name: String
-        /// Whether the store made it for a relationship.
+        /// Whether it is an internal entity that the store created for a relationship.
         public let isHidden: Bool
-        /// Objects of this very entity.
+        /// The number of objects of exactly this entity.
         public let objects: Int
-        /// Blocks its rows are in.
+        /// The number of blocks that contain its rows.
         public let blocks: Int
-        /// Rows that live in those blocks, and rows that died there.
+        /// The number of live rows in those blocks.
         public let liveRows: Int
-        /// Rows in the blocks that a newer version or a deletion ended.
+        /// The number of rows in those blocks that a newer version or a deletion replaced.
         public let deadRows: Int
     }
 
-    /// One segment's part.
+    /// The statistics of a segment.
     public struct Segment: Sendable {
         /// The segment's number.
         public let number: UInt32
-        /// Whether it holds what compaction moved; else it is a part of the log.
+        /// Whether it contains what compaction moved; otherwise it is a part of the log.
         public let isSide: Bool
-        /// Where its content ends.
+        /// The end of its contents, in bytes.
         public let bytes: UInt64
-        /// About how many of them compaction would write again.
+        /// The approximate part of them that compaction would rewrite.
         public let liveBytes: UInt64
     }
 
-    /// A snapshot that keeps an old state.
+    /// A snapshot that retains an old state.
     public struct Snapshot: Sendable {
-        /// The commit it is the state after.
+        /// The commit after which it was taken.
         public let commit: UInt64
-        /// Who has it, if that was said.
+        /// Its name, if it has one.
         public let name: String?
-        /// Bytes of files that it keeps from being removed.
+        /// The size in bytes of files that it keeps from being removed.
         public let pinnedBytes: UInt64
     }
 
@@ -54,13 +54,13 @@ public struct StoreStatistics: Sendable {
     public let entities: [Entity]
     /// The segments, oldest first.
     public let segments: [Segment]
-    /// Bytes of files that left the store and are not removed yet.
+    /// The size in bytes of files that are no longer part of the store and not removed yet.
     public let retiredBytes: UInt64
-    /// The snapshots that are held, the oldest first.
+    /// The open snapshots, oldest first.
     public let snapshots: [Snapshot]
     /// What was written since the store was opened.
     public let written: WrittenBytes
-    /// Why compaction in the background has stopped until the store is opened again: a damaged segment.
+    /// Why background compaction has stopped until the store is opened again: a damaged segment.
     public let compactionFailure: StoreError?
     /// A fetch index.
     public struct FetchIndex: Sendable {
@@ -70,26 +70,26 @@ public struct StoreStatistics: Sendable {
         public let entity: String
         /// Its properties, in order.
         public let properties: [String]
-        /// Its entries: one for each object.
+        /// The number of its entries, one per object.
         public let entries: Int
-        /// Bytes of its pages, once all of them are in memory; those that are in a checkpoint still are counted.
+        /// The size in bytes of its pages when all of them are in memory, including those still in a checkpoint.
         public let bytes: Int
     }
 
-    /// Entries of the unique indexes.
+    /// The number of entries in the unique indexes.
     public let indexEntries: Int
     /// The fetch indexes.
     public let fetchIndexes: [FetchIndex]
-    /// Bytes of memory that directory, indexes and block table take.
+    /// The size in bytes of directory, indexes and block table in memory.
     public let stateBytes: Int
-    /// Bytes of memory that cached blocks take, about.
+    /// The approximate size in bytes of cached blocks in memory.
     public let cacheBytes: Int
-    /// States that are kept readable, the newest included.
+    /// The number of states that are kept readable, including the newest.
     public let pinnedStates: Int
 }
 
 extension LogStore {
-    /// What the store is made of now.
+    /// The current statistics of the store.
     ///
     /// - Throws: `StoreError` with `.damaged` if references to large values cannot be read.
     /// - Complexity: O(number of blocks and of pages of fetch indexes); references to large values are read, and the hash

@@ -3,7 +3,7 @@ import CairnStore
 import Synchronization
 
 extension Engine {
-    /// Calls the body, and has what it will ask for read meanwhile.
+    /// Calls the body, and prefetches concurrently what it will read.
     func whileReading<Result>(
         _ ahead: ReadingAhead, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -22,7 +22,7 @@ extension Engine {
         reader.crew.together(work) {
             while !isOver.load(ordering: .relaxed), reading.readNext() {}
         }
-        guard let outcome else { preconditionFailure("the body was called") }
+        guard let outcome else { preconditionFailure("the body has been called") }
         return try outcome.get()
     }
 }

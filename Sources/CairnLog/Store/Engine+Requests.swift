@@ -14,7 +14,7 @@ extension Engine {
         }
         try checkDerivations()
         if !request.redirects.isEmpty { try allowRedirects() }
-        /// Conflicts leave the commit as an error, so that it is forgotten like any that fails.
+        /// Conflicts are thrown as an error, so that the commit is discarded like any that fails.
         struct Standing {
             var conflicts: [SaveConflict] = []
             /// Whether it has redirects to write, and the newest segment is one that none may be in.
@@ -36,7 +36,7 @@ extension Engine {
                 }
                 if !planner.redirections.isEmpty, !builder.allowsRedirects {
                     standing.needsRedirects = true
-                    throw StoreError(.constraintConflict, "a policy has led ids to others")
+                    throw StoreError(.constraintConflict, "a policy has redirected ids")
                 }
                 return try SaveWriter.write(planner, &builder)
             }
@@ -208,7 +208,9 @@ extension Engine {
                 }
                 line?.end()
                 try inserter.finish(&builder)
-                return inserter.end(tools.memory)
+                let result = inserter.end(tools.memory)
+                if request.isTrial { throw BatchTrial(result: result).error }
+                return result
             }
             if let line {
                 let ahead = readsAll ? ReadingAhead(comparing: entity.index, builder) : nil
@@ -294,7 +296,7 @@ extension Engine {
             }
             return try planner.delete(numbers, tree: tree, &builder)
         case .matching, .objectIDs:
-            preconditionFailure("a condition is resolved before it is asked")
+            preconditionFailure("a condition is resolved before it is evaluated")
         }
     }
 
@@ -309,11 +311,11 @@ extension Engine {
     @inline(never)
     private func refusedDerivation() -> StoreError {
         guard let refusal = schema.derivations.refusal else {
-            preconditionFailure("what is refused has a reason")
+            preconditionFailure("a rejection has a reason")
         }
         return StoreError(
             .incompatibleModel,
-            "the store can only be read, because it was made with a derived attribute that cannot be computed: "
+            "the store is read-only, because it was created with a derived attribute that cannot be computed: "
                 + "\(refusal)",
             context: .init(path: "\(files.folder)"))
     }
@@ -333,7 +335,7 @@ extension Engine {
 
     /// Hands out all numbers of a hierarchy up to one at once.
     func reserveNumbers(upTo number: UInt32, entity: Int) throws(StoreError) {
-        precondition(number < FormatLimits.maximumNumber, "a number is left for the next object")
+        precondition(number < FormatLimits.maximumNumber, "the next object has a free number")
         _ = try commit(author: nil, contextName: nil, isSilent: true) {
             builder throws(StoreError) in
             let tree = builder.catalog.entities[entity].tree

@@ -6,7 +6,7 @@ import CairnStore
 import FoundationEssentials
 
 extension Engine {
-    /// Updates all objects that a condition finds, as one commit; nothing is written if none of them changes.
+    /// Updates all objects that match a condition in one commit. Nothing is written if none of them changes.
     func update(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
         try checkDerivations()
         let moment = Date(timeIntervalSinceReferenceDate: clock.now())

@@ -1,7 +1,7 @@
 package import CairnStore
 
 extension Engine {
-    /// An engine of a log that was opened, with all that an open store does beside its commits.
+    /// Creates an engine for an opened log, with everything that an open store does in addition to its commits.
     package convenience init(_ opened: OpenedLog, options: LogStoreOptions) throws(StoreError) {
         try self.init(
             opened, options: options,

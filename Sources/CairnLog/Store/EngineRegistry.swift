@@ -1,4 +1,4 @@
-// The engines that are open in this process, so that all who open a store share one.
+// The engines that are open in this process, so that all users of a store share one.
 //
 // Two engines on one folder would each believe to be the only writer: locks belong to open files, and this
 // process would hold them twice. So stores are told apart by the identity of their lock file.
@@ -44,17 +44,17 @@ package final class EngineRegistry: Sendable {
     /// What there was where an engine was looked for.
     private enum Found {
         case engine(Engine)
-        /// One that is being closed.
+        /// An engine that is being closed.
         case closing(Engine)
-        /// One that is being migrated.
+        /// A store that is being migrated.
         case migrating
-        /// A lock file that was removed meanwhile.
+        /// A lock file that was removed concurrently.
         case removed
     }
 
-    /// The engine of a store, opened if nobody has it open.
+    /// The engine of a store, which is opened if it is not open yet.
     ///
-    /// - Parameter sharesWriter: for somebody who only reads: the engine that writes will do, if there is one.
+    /// - Parameter sharesWriter: for callers that only read: they can use the engine that writes, if there is one.
     func open(
         _ folder: FilePath, schema: Schema?, options: LogStoreOptions, sharesWriter: Bool = false
     ) throws(StoreError) -> Engine {
@@ -87,7 +87,7 @@ package final class EngineRegistry: Sendable {
 
     private static func restless(_ folder: FilePath) -> StoreError {
         StoreError(
-            .storeInUse, "the store is being removed and made again and again",
+            .storeInUse, "the store is repeatedly being removed and created",
             context: .init(path: "\(folder)"))
     }
 
@@ -192,7 +192,7 @@ package final class EngineRegistry: Sendable {
     /// What there was where a store was to be locked.
     private enum Locked {
         case files(StoreFiles)
-        /// Nobody has the store open, as there is none.
+        /// The store does not exist.
         case missing
         case open(Engine)
         case closing(Engine)
@@ -260,8 +260,8 @@ package final class EngineRegistry: Sendable {
         }
     }
 
-    /// Opens a store that nobody has open. A checkpoint whose numbers contradict the log, though its checksums
-    /// are right, is held to be the wrong one of the two: the log is read without it.
+    /// Opens a store that is not open yet. If a checkpoint contradicts the log although its checksums are right, the
+    /// checkpoint is considered wrong, and the log is read without it.
     private static func open(_ opener: StoreOpener, _ lock: any File, _ schema: Schema?)
         throws(StoreError) -> Engine?
     {

@@ -1,4 +1,4 @@
-// A fixed state of a store, as readers have it.
+// A snapshot of a store for readers.
 //
 // It pins its state as long as it lives, unless it is expired: then whatever runs on it ends first, and everything after
 // throws (ST4).
@@ -10,7 +10,7 @@ package import CairnStore
 import Synchronization
 
 /// A pinned state.
-package final class LogSnapshot: RowStream {
+package final class LogSnapshot: StoreSnapshot, RowStream {
     let engine: Engine
     private let pin: SnapshotPin
     /// Whether it is of a past state, of which the registry of the engine knows nothing.

@@ -1,8 +1,8 @@
 extension LogStore {
-    /// How well the cache of blocks does: many misses in work that reads the same things again mean that
-    /// ``LogStoreOptions/cacheBytes`` is too small for it.
+    /// The effectiveness of the block cache: many misses in work that reads the same data repeatedly mean that
+    /// ``LogStoreOptions/cacheBytes`` is too small.
     ///
-    /// Everybody in the process who has the store open shares the cache. What commits write comes into it when it is read.
+    /// All users of the store in the process share the cache. What commits write is cached when it is read.
     ///
     /// - Complexity: O(1).
     public var blockCache: BlockCacheUse { engine.reader.cache.use }

@@ -1,24 +1,26 @@
 public import CairnStore
 
 extension LogStore {
-    /// Moves what is alive out of segments that hold much that is not, and gives their space back. Readers and
-    /// writers go on meanwhile; object ids, row versions and snapshots stay as they are.
+    /// Compacts the store: moves live rows out of segments with much dead space, and reclaims their space. Readers and
+    /// writers continue meanwhile; object ids, row versions and snapshots do not change.
     ///
     /// ```swift
     /// let result = try store.compact()
     /// print(result.bytesBefore, "bytes before,", result.bytesAfter, "bytes after")
     /// ```
     ///
-    /// What a migration left as it was is written as the model says now when it is moved. Segments in which nearly everything
-    /// is alive stay as they are: reading them goes on converting.
+    /// Rows that a migration did not rewrite are rewritten for the current model when they are moved. Segments in which
+    /// nearly everything is live are not rewritten, and reading them still converts rows.
     ///
-    /// Snapshots and past states keep what they need: as long as there are some, it may be more after than before.
+    /// Snapshots and past states keep the files that they need: as long as there are some, the store can take more space
+    /// after compaction than before.
     ///
-    /// - Parameter progress: told the bytes written so far, from time to time. If it closes the store, the compaction ends with
-    ///   `.unusable`.
-    /// - Throws: `StoreError`: `.readOnly`, `.invalidRequest` in its own progress closure, `.noSpace`, `.damaged` with the place
-    ///   if a segment cannot be read whole; what was moved until then is moved, and nothing is lost.
-    /// - Complexity: O(live bytes of the segments concerned).
+    /// - Parameter progress: called from time to time with the number of bytes written so far. If it closes the store, the
+    ///   compaction ends with `.unusable`.
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if called from its own progress closure; `.noSpace`;
+    ///   `.damaged` with the location if a segment cannot be read completely. What was moved until then stays moved, and
+    ///   nothing is lost.
+    /// - Complexity: O(live bytes of the affected segments).
     public func compact(progress: ((UInt64) -> Void)? = nil) throws(StoreError) -> CompactionResult
     {
         try checkOpen()

@@ -1,4 +1,4 @@
-// The history of a store in a log.
+// The history of a log store.
 
 import CairnFormat
 public import CairnStore
@@ -11,7 +11,7 @@ extension LogStore: HistoryStore {
         return asksForHistory ? .on : .keptOn
     }
 
-    /// What is retained of the history; nil if the store keeps none.
+    /// The retained range of the history; nil if the store keeps none.
     ///
     /// - Throws: `StoreError` if the store was closed.
     public func historyBounds() throws(StoreError) -> PersistentHistoryBounds? {
@@ -25,7 +25,7 @@ extension LogStore: HistoryStore {
         }
     }
 
-    /// Goes through the transactions behind a commit.
+    /// Iterates over the transactions after a commit.
     public func historyCursor(after number: UInt64) throws(StoreError)
         -> any PersistentHistoryCursor
     {
@@ -33,7 +33,7 @@ extension LogStore: HistoryStore {
         return try engine.historyReader(after: number)
     }
 
-    /// The newest transaction up to a commit that is retained, and when it was committed.
+    /// The newest retained transaction up to a commit, and when it was committed.
     public func historyMoment(through number: UInt64) throws(StoreError) -> (
         transaction: UInt64, time: Date
     )? {
@@ -43,7 +43,7 @@ extension LogStore: HistoryStore {
         }
     }
 
-    /// The newest transaction that is retained and was committed before a moment.
+    /// The newest retained transaction that was committed before a date.
     public func historyTransaction(before date: Date) throws(StoreError) -> UInt64? {
         try checkOpen()
         return try engine.historyTransaction(before: date.timeIntervalSinceReferenceDate)
@@ -55,13 +55,13 @@ extension LogStore: HistoryStore {
         return try engine.deleteHistory(through: number)
     }
 
-    /// The registered consumers, and the last commit that each has seen.
+    /// The registered consumers, and the last commit that each of them has seen.
     public func historyConsumerNumbers() throws(StoreError) -> [String: UInt64] {
         try checkOpen()
         return engine.historySettings?.consumers ?? [:]
     }
 
-    /// Notes how far a consumer has seen the history; nil: that it is none any more.
+    /// Records how far a consumer has seen the history; nil removes the consumer.
     public func setHistoryConsumer(_ name: String, seen number: UInt64?, mustExist: Bool)
         throws(StoreError)
     {

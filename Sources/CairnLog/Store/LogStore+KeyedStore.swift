@@ -3,7 +3,7 @@ package import CairnModel
 package import CairnStore
 
 extension LogStore: KeyedStore {
-    /// The row of an object now.
+    /// The current row of an object.
     package func row(_ reference: UInt64, entity: Int) throws(StoreError) -> StreamedRow? {
         try checkOpen()
         guard let number = UInt32(exactly: reference) else { return nil }

@@ -1,4 +1,4 @@
-// Metadata of stores, open and not.
+// Metadata of open and closed stores.
 
 import CairnFileSystem
 public import CairnModel
@@ -6,7 +6,7 @@ public import CairnStore
 public import FoundationEssentials
 
 extension LogStore: MetadataStore {
-    /// What the store says of itself, with values that are not written yet.
+    /// The store's metadata, including values that are not written yet.
     ///
     /// - Throws: `StoreError` if the store was closed.
     public func metadata() throws(StoreError) -> StoreMetadata {
@@ -17,26 +17,26 @@ extension LogStore: MetadataStore {
             model: engine.registry.read { $0.catalog.storedModel }, values: values)
     }
 
-    /// Puts other values in the place of all that the program keeps with the store, in the next save: with its objects,
-    /// or not at all. What no save has written when the store is closed is forgotten.
+    /// Replaces all of the program's values. They are written atomically with the next save. Values that no save has
+    /// written when the store is closed are lost.
     ///
     /// ```swift
     /// try store.setMetadata(["syncToken": .string(token)])
     /// ```
     ///
-    /// Of two threads that set them at once the last one wins. From the first save on that writes any, versions of this
-    /// library that know no metadata can read the store and cannot write to it.
+    /// If two threads set them at the same time, the last one wins. After the first save that writes any, versions of this
+    /// library that do not support metadata can read the store but not write to it.
     ///
-    /// - Parameter identifier: what the store is to be called by when it is opened the next time: ids of objects bear it
-    ///   then, and ids from before are foreign. Nil: as before.
-    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if a value is an object id, or all together do not fit in 16 MiB
-    ///   less 256 KiB, which the store keeps for its own.
+    /// - Parameter identifier: the store's identifier from the next time it is opened: ids of objects use it then, and
+    ///   older ids are foreign. Nil: no change.
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if a value is an object id, or if the values exceed 16 MiB
+    ///   minus 256 KiB, which the store reserves.
     public func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError) {
         try checkOpen()
         try engine.setMetadata(values, identifier: identifier)
     }
 
-    /// Writes metadata that wait for a save, if there are any, in a commit of their own.
+    /// Writes pending metadata, if any, in a separate commit.
     ///
     /// - Throws: `StoreError` as a save.
     public func writeMetadata() throws(StoreError) {
@@ -44,17 +44,18 @@ extension LogStore: MetadataStore {
         try engine.writeMetadata()
     }
 
-    /// Whether metadata wait for a save.
+    /// Whether metadata are waiting for a save.
     public var hasMetadataToWrite: Bool { engine.tools.metadata.isWaiting }
 
-    /// What a store says of itself that need not be open. Beside a program that writes to it, what that has made durable.
+    /// The metadata of a store that need not be open. While a program writes to it, this returns what that program has made
+    /// durable.
     ///
     /// ```swift
     /// let metadata = try LogStore.metadata(forStoreAt: "shop.cairn")
     /// if metadata["syncToken"] == nil { … }
     /// ```
     ///
-    /// - Throws: `StoreError` as opening the store to read it.
+    /// - Throws: `StoreError`, as when opening the store for reading.
     /// - Complexity: As opening the store.
     public static func metadata(forStoreAt path: String) throws(StoreError) -> StoreMetadata {
         try metadata(forStoreAt: path, on: POSIXFileSystem())
@@ -69,13 +70,14 @@ extension LogStore: MetadataStore {
         return try store.metadata()
     }
 
-    /// Puts other values in the place of all that programs keep with a store that need not be open, at once. If it is open
-    /// in this process, that store writes them.
+    /// Immediately replaces all of the programs' values in a store that need not be open. If it is open in this process,
+    /// that store writes them.
     ///
-    /// - Parameter identifier: what the store is to be called by from now on; nil: as before. A store that is open in this
-    ///   process keeps its own until it is closed.
-    /// - Throws: `StoreError`: `.storeInUse` if another process writes to the store; what opening it throws; `.invalidRequest`
-    ///   if a value is an object id, or all together do not fit in 16 MiB less 256 KiB, which the store keeps for its own.
+    /// - Parameter identifier: the store's identifier from now on; nil: no change. A store that is open in this process
+    ///   keeps its own until it is closed.
+    /// - Throws: `StoreError`: `.storeInUse` if another process writes to the store; the errors of opening it;
+    ///   `.invalidRequest` if a value is an object id, or if the values exceed 16 MiB minus 256 KiB, which the store
+    ///   reserves.
     public static func setMetadata(
         _ values: [String: Value], identifier: UUID? = nil, forStoreAt path: String
     ) throws(StoreError) {

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension LogStore {
-    /// Whether the id of some object that is gone may lead to another one.
+    /// Whether ids of deleted objects can be redirected to others.
     public var hasRedirects: Bool { engine.tools.mayRedirect.load(ordering: .relaxed) }
 
     /// How many objects were folded into others that their ids lead to.

@@ -1,4 +1,4 @@
-// A store on the log-structured engine, as one coordinator has it open.
+// A store on the log-structured engine, opened by one coordinator.
 //
 // Threads: any.
 
@@ -8,10 +8,10 @@ public import CairnStore
 import Synchronization
 import SystemPackage
 
-/// A store in a folder, or in memory, that keeps its objects in a log of its own.
+/// A store in a folder, or in memory, that keeps its objects in a log.
 ///
-/// Everybody in a process who opens the same store shares one engine. Processes write to it in turns, commit by commit, and
-/// others read meanwhile; one whose turn does not come in time gets an error that names who keeps it.
+/// All users of the same store in a process share one engine. Processes acquire the write lock for each commit, and others
+/// can read meanwhile. A process that does not get the write lock in time receives an error that names its holder.
 ///
 /// ```swift
 /// let store = try LogStore.open(at: "shop.cairn", schema: Schema(model))
@@ -42,19 +42,20 @@ public final class LogStore: PersistentStore {
         try? close()
     }
 
-    /// Opens the store in a folder, or makes it.
+    /// Opens the store in a folder, or creates it.
     ///
-    /// Without a schema the store must exist, and the model it holds rules. With one, that one rules in what is not stored: what
-    /// is valid, defaults and delete rules, transformers, requests, merge rules. Where several have a store open in a process, it is
-    /// the model of the first.
+    /// Without a schema the store must exist, and its own model is used. With a schema, that one determines everything that
+    /// is not stored: validation, defaults and delete rules, transformers, requests, merge rules. If several users in a
+    /// process have the store open, the model of the first is used.
     ///
-    /// - Throws: `StoreError`: `.storeInUse` if another process makes or migrates it, or another machine has it open to write,
-    ///   `.incompatibleModel` if the store is of another version of the model (see ``LogStoreOptions/ignoresModelVersion``),
-    ///   `.damaged` with the place, `.cancelled` if `recoveryProgress` said so, `.openFailed` otherwise.
-    /// - Complexity: O(log behind the newest checkpoint), whose parts are read when they are first touched; without a
-    ///   checkpoint O(size of the log). Memory for 8 bytes an object, in pages of 512 objects with numbers that follow each other.
-    ///   A store gives numbers in that order. A log made by somebody else, with numbers far apart, takes a page of 4 KiB for each
-    ///   object: open such ones in a process whose memory is bounded.
+    /// - Throws: `StoreError`: `.storeInUse` if another process is creating or migrating it, or another machine has it open
+    ///   for writing; `.incompatibleModel` if the store has another version of the model (see
+    ///   ``LogStoreOptions/ignoresModelVersion``); `.damaged` with the location; `.cancelled` if `recoveryProgress`
+    ///   returned false; otherwise `.openFailed`.
+    /// - Complexity: O(log after the newest checkpoint), whose parts are read when they are first accessed; without a
+    ///   checkpoint O(size of the log). Memory for 8 bytes per object, in pages of 512 objects with consecutive numbers. A
+    ///   store assigns numbers in that order. A log from another source, with sparse numbers, takes a page of 4 KiB per
+    ///   object: open such logs in a process with limited memory.
     public static func open(
         at path: String, schema: Schema? = nil, options: LogStoreOptions = LogStoreOptions()
     ) throws(StoreError) -> LogStore {
@@ -114,7 +115,7 @@ public final class LogStore: PersistentStore {
     /// The number of the last commit that is published.
     package var lastCommit: UInt64 { engine.registry.read { $0.commit } }
 
-    /// A store in memory: the same engine on a disk that is none. It is gone when it is closed.
+    /// A store in memory, which uses the same engine without a disk. Its contents are lost when it is closed.
     public static func inMemory(schema: Schema, options: LogStoreOptions = LogStoreOptions())
         throws(StoreError) -> LogStore
     {
@@ -131,13 +132,13 @@ public final class LogStore: PersistentStore {
     /// How the store names its objects.
     public var identity: StoreIdentity { engine.identity }
 
-    /// The model that the store was opened with, its entities in the order in which the store has them.
+    /// The model with which the store was opened. Its entities are in the store's order.
     public var schema: Schema { engine.schema }
 
-    /// Whether nothing can be written.
+    /// Whether the store is read-only.
     public var isReadOnly: Bool { engine.isReadOnly }
 
-    /// The folder, as it was named when the store was opened; nil in memory.
+    /// The path with which the store was opened; nil in memory.
     public var path: String? {
         engine.files.fileSystem is MemoryFileSystem ? nil : "\(engine.files.folder)"
     }
@@ -148,7 +149,7 @@ public final class LogStore: PersistentStore {
     /// When commits of the store return.
     package var durability: LogStoreOptions.Durability { engine.durability }
 
-    /// What opening the store found.
+    /// What happened when the store was opened.
     public var recovery: RecoveryReport { engine.recovery }
 
     package func checkOpen() throws(StoreError) {
@@ -157,39 +158,39 @@ public final class LogStore: PersistentStore {
         }
     }
 
-    /// A fixed state: the newest one that is published.
+    /// A snapshot of the newest published state.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
         try checkOpen()
         return LogSnapshot(engine: engine)
     }
 
-    /// The same under a name, by which `statistics` says who keeps old states.
+    /// A snapshot with a name, by which `statistics` identifies it if it retains an old state.
     public func snapshot(named name: String) throws(StoreError) -> any StoreSnapshot {
         try checkOpen()
         return LogSnapshot(engine: engine, name: name)
     }
 
-    /// Writes changes, all or nothing.
+    /// Writes changes atomically.
     public func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
         try checkOpen()
         return try engine.save(request)
     }
 
-    /// Inserts and updates many rows as one unit.
+    /// Inserts and updates many rows atomically.
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         try checkOpen()
         try identity.checkIsAsked(by: request.affectedStores, entity: request.entityName)
         return try engine.insert(request)
     }
 
-    /// Updates many objects as one unit.
+    /// Updates many objects atomically.
     public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
         try checkOpen()
         try identity.checkIsAsked(by: request.affectedStores, entity: request.entityName)
         return try engine.update(request)
     }
 
-    /// Deletes many objects as one unit, with the delete rules of the model.
+    /// Deletes many objects atomically, with the delete rules of the model.
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         try checkOpen()
         try request.checkAsks(identity)
@@ -211,14 +212,14 @@ public final class LogStore: PersistentStore {
         try engine.reserveNumbers(upTo: number, entity: entity)
     }
 
-    /// Has a closure told of every commit from now on.
+    /// Calls a closure for every commit from now on.
     public func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void)
         -> ChangeObservation
     {
         engine.changes.observe(receive)
     }
 
-    /// Returns when every commit that has returned is on the disk.
+    /// Waits until every commit that has returned is on disk.
     ///
     /// - Throws: `StoreError` if the disk fails; nothing more is written after that.
     public func synchronize() throws(StoreError) {
@@ -226,10 +227,9 @@ public final class LogStore: PersistentStore {
         try engine.synchronize()
     }
 
-    /// Ends the use of the store. Snapshots that are still held stay readable.
+    /// Closes the store. Snapshots that still exist stay readable.
     ///
-    /// - Throws: `StoreError` if commits that did not wait for the disk may not be on it. The store is closed all
-    ///   the same.
+    /// - Throws: `StoreError` if commits that did not wait for the disk may not be on it. The store is closed anyway.
     public func close() throws(StoreError) {
         // From within a batch insert's closure it cannot be closed, and stays open.
         try engine.checkReentry()

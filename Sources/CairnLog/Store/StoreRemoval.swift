@@ -1,4 +1,4 @@
-// Empties the folder of a store, to remove it or for another store to come in.            Format 20.6
+// Empties the folder of a store, to remove it or to replace it by another one.            Format 20.6
 //
 //   1. Both bytes of the lock file are locked exclusively: nobody has the store open, and nobody opens it meanwhile.
 //   2. The lock file says, durably, that there is no store here: whatever stops what follows, nothing opens what is left,
@@ -20,7 +20,7 @@ package import SystemPackage
 package struct StoreRemoval {
     package let folder: FilePath
     package let fileSystem: any FileSystem
-    /// Whether it is done though somebody has the store open.
+    /// Whether to remove the store even if it is open.
     private let force: Bool
 
     package init(folder: FilePath, fileSystem: any FileSystem, force: Bool) {
@@ -81,12 +81,12 @@ package struct StoreRemoval {
         guard try fileSystem.exists(folder) else { return false }
         let names = try fileSystem.list(folder)
         guard names.contains(SegmentName.lock) else {
-            guard names.isEmpty else { throw refusal("the folder holds no store") }
+            guard names.isEmpty else { throw refusal("the folder contains no store") }
             return false
         }
         if let other = names.first(where: { !StoreFiles.isOurs($0) && $0 != MigrationFolder.name })
         {
-            throw refusal("the folder also holds \(other), which is not part of a store")
+            throw refusal("the folder also contains \(other), which is not part of a store")
         }
         if !names.contains(where: { SegmentName.number(in: $0) != nil }) { try refuseForeignLock() }
         return true
@@ -164,7 +164,7 @@ package struct StoreRemoval {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("removing gives file system and store errors alone: \(error)")
+            preconditionFailure("removing only throws file system and store errors: \(error)")
         }
     }
 }

@@ -1,4 +1,4 @@
-// Whether a checkpoint could be opened with, found out from its first and last bytes.               Format 85
+// Whether a checkpoint could be used for opening, determined from its first and last bytes.         Format 85
 //
 // Its parts are not read: one that is broken inside shows when the store is opened with it.
 
@@ -10,7 +10,7 @@ import SystemPackage
 struct CheckpointProbe {
     let commit: UInt64
     let bytes: UInt64
-    /// Where the log goes on behind it; nil if it cannot be used.
+    /// The position at which the log continues after it; nil if it cannot be used.
     let end: LogEnd?
     /// Whether only past states can be made from it: the segment of its commit has left the store.
     let isPast: Bool

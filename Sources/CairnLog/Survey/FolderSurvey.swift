@@ -1,4 +1,4 @@
-// What is in a store's folder, found out without believing that any of it is whole.               Format 60.4
+// The contents of a store's folder, examined without assuming that any of it is valid.            Format 60.4
 //
 //   1. Every file with the name of a segment is opened and its header read. Where that is wrong, the first frame
 //      header inside says to which store the file belongs and where in the log it begins.
@@ -25,15 +25,15 @@ struct SurveyedSegment {
     enum Role: Equatable {
         /// Part of the log.
         case main
-        /// What compaction moved; it counts as far as the log has adopted it.
+        /// Contains what compaction moved; counts as far as the log has adopted it.
         case side
-        /// No part of the store any more, and kept for past states.
+        /// No longer a part of the store, and kept for past states.
         case held
-        /// No part of the store any more.
+        /// No longer a part of the store.
         case retired
-        /// Its creation did not finish.
+        /// Its creation was interrupted.
         case unfinished
-        /// Of another store.
+        /// A segment of another store.
         case foreign
     }
 
@@ -233,7 +233,7 @@ struct FolderSurvey {
             } catch let error as FormatError {
                 segment.headerError = error
             } catch {
-                preconditionFailure("decoding throws format errors alone: \(error)")
+                preconditionFailure("decoding only throws format errors: \(error)")
             }
             return try learnFromFrames(segment)
         } catch {

@@ -1,4 +1,4 @@
-// The frames of a store, one after the other, as the file has them: for people who must look inside.
+// The frames of a store in file order: for people who need to look inside.
 //
 // It takes no lock and opens no engine, so it works on a store that will not open. Where the chain breaks it
 // says so, and goes on looking for headers behind.
@@ -9,29 +9,29 @@ import CairnFormat
 import CairnStore
 import SystemPackage
 
-/// A frame as a listing shows it.
+/// A frame in a listing.
 public struct FrameSummary: Sendable {
     /// The segment's number.
     public let segment: UInt32
-    /// The byte position in the segment.
+    /// The byte offset in the segment.
     public let offset: UInt64
     /// The kind's name, or its number if it is unknown.
     public let kind: String
-    /// The bytes of the payload.
+    /// The size of the payload in bytes.
     public let length: Int
-    /// The commit it belongs to.
+    /// The commit to which it belongs.
     public let commit: UInt64
-    /// What is wrong with it; nil if it is whole and where it belongs.
+    /// The problem with it; nil if it is valid and in the right place.
     public let problem: String?
-    /// What its payload says, in a few words.
+    /// A short description of its payload.
     public let note: String
 }
 
 /// Reads the frames of a store's folder.
 public enum FrameListing {
-    /// Gives each frame to the body, oldest first.
+    /// Passes each frame to the body, oldest first.
     ///
-    /// - Throws: `StoreError` if the folder holds no segments or cannot be read, and what the body throws.
+    /// - Throws: `StoreError` if the folder contains no segments or cannot be read, and what the body throws.
     public static func forEach(
         at path: String, options: LogStoreOptions = LogStoreOptions(),
         _ body: (FrameSummary) throws -> Void
@@ -106,7 +106,7 @@ public enum FrameListing {
                 FrameSummary(
                     segment: number, offset: offset, kind: name(frame),
                     length: Int(frame.payloadLength), commit: frame.commit,
-                    problem: "behind a break of the chain", note: ""))
+                    problem: "after a break in the chain", note: ""))
         }
     }
 

@@ -1,4 +1,4 @@
-// Goes through everything in a segment that is a frame, whatever lies between.                       Format 30
+// Reads everything in a segment that is a frame, whatever is in between.                             Format 30
 //
 //   1. A header that is whole and belongs here is a frame, even where the chain before it is broken.
 //   2. Where there is none, the next one is looked for at every eighth byte. What lies between is a gap.
@@ -11,7 +11,7 @@ import CairnFileSystem
 import CairnFormat
 import CairnStore
 
-/// Reads frame after frame and gap after gap.
+/// Reads each frame and each gap.
 struct FrameWalk: ~Copyable {
     /// A frame that was met.
     struct Frame {
@@ -29,7 +29,7 @@ struct FrameWalk: ~Copyable {
 
     enum Event {
         case frame(Frame)
-        /// Bytes that are no frame, and why the first of them begin none.
+        /// Bytes that are not a frame, and why no frame begins at the first of them.
         case gap(Range<UInt64>, FormatError)
     }
 
@@ -80,7 +80,7 @@ struct FrameWalk: ~Copyable {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("a frame gives format and store errors alone: \(error)")
+            preconditionFailure("a frame only throws format and store errors: \(error)")
         }
     }
 

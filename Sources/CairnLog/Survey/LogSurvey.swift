@@ -1,4 +1,4 @@
-// Goes through the log of a store, whatever is wrong with it, and finds where it ends.            Format 60.4
+// Reads the log of a store, whatever is wrong with it, and finds its end.                         Format 60.4
 //
 //   1. Every main segment in order, frame by frame and gap by gap. What is met goes to a visitor.
 //   2. A break (a gap, a broken frame, a segment that is missing) is the end of the log if nothing says that the
@@ -11,7 +11,7 @@
 import CairnFormat
 import CairnStore
 
-/// What the log of a store is, seen from outside.
+/// An outline of a store's log, without opening the store.
 struct LogOutline {
     /// A place where it is broken.
     struct Break {

@@ -1,4 +1,4 @@
-// A file that can be looked at and nothing else, on a disk that may have unreadable places.
+// A file that can only be read, on a disk that may have unreadable areas.
 //
 // A read that fails is made again in small pieces; a piece that cannot be read is zeros, which are never a frame,
 // and is remembered. Nothing of the file can be changed through it.
@@ -9,7 +9,7 @@ import CairnFileSystem
 import Synchronization
 import SystemPackage
 
-/// A view of a file that never writes and never fails to read.
+/// A view of a file that never writes, and whose reads never fail.
 final class TolerantFile: File {
     private static let piece = 4096
 

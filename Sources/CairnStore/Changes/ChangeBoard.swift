@@ -1,4 +1,4 @@
-// Tells those who observe a store of its commits: in their order, outside every lock.
+// Reports commits to the observers of a store: in the order of commits, outside every lock.
 //
 //   post     whoever publishes a commit puts its set here, in the order of commits
 //   deliver  whoever has committed tells what waits. One thread at a time does; what others post meanwhile it tells too, so
@@ -12,7 +12,7 @@
 import CairnModel
 import Synchronization
 
-/// Who observes a store, and what they have not been told yet.
+/// The observers of a store, and the changes that have not been delivered to them yet.
 package final class ChangeBoard: Sendable {
     private struct State {
         var observers: [Int: @Sendable (ChangeSet) -> Void] = [:]
@@ -92,7 +92,7 @@ package final class ChangeBoard: Sendable {
     }
 }
 
-/// Somebody observes a store as long as this lives.
+/// An observation of a store. It is active as long as this object exists.
 public final class ChangeObservation: Sendable {
     private let end: Mutex<(@Sendable () -> Void)?>
 
@@ -100,7 +100,7 @@ public final class ChangeObservation: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the observation: nothing more is delivered, but for what is being delivered just now.
+    /// Ends the observation: nothing more is delivered, except a delivery in progress.
     public func cancel() {
         let end = end.withLock { end -> (@Sendable () -> Void)? in
             defer { end = nil }

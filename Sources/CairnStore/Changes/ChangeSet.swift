@@ -1,4 +1,4 @@
-// What a commit changed: told to whoever observes a store, put together when somebody asks.
+// The changes of a commit: passed to the observers of a store, computed on access.
 //
 // A set keeps what it needs to say what has changed. Once it has said so, it keeps the answer alone.
 //
@@ -7,25 +7,25 @@
 public import CairnModel
 import Synchronization
 
-/// What a commit changed in the objects of one entity.
+/// The changes of a commit to the objects of one entity.
 public struct EntityChanges: Sendable, Hashable {
-    /// The entity, as an index of the schema: that of the objects itself, no ancestor.
+    /// The entity, as an index of the schema: the objects' own entity, not an ancestor.
     public let entity: Int
     /// New objects.
     public var inserted = ObjectNumbers()
-    /// Objects with another row than before, and those that a relationship kept as pairs leads to or from since, or no more.
+    /// Objects with a changed row, and those with added or removed pairs in a relationship that is stored as pairs.
     public var updated = ObjectNumbers()
-    /// Objects that are no more.
+    /// Deleted objects.
     public var deleted = ObjectNumbers()
 
-    /// No changes.
+    /// Creates a set without changes.
     public init(entity: Int) { self.entity = entity }
 
-    /// Whether nothing changed.
+    /// Whether there are no changes.
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 }
 
-/// What one commit changed, or several of another process that were read at once.
+/// The changes of one commit, or of several commits by another process that were read together.
 ///
 /// ```swift
 /// let observation = store.observeChanges { changes in
@@ -34,16 +34,16 @@ public struct EntityChanges: Sendable, Hashable {
 /// }
 /// ```
 ///
-/// What has changed is found when it is asked for, and kept. Until then the set keeps the states before and behind the
-/// commit readable, which costs memory: ask where you are told, or let go of the set.
+/// Changes are computed on first access, and cached. Until then, the set keeps the states before and after the commit
+/// readable, which costs memory: read it when you are notified, or release it.
 public final class ChangeSet: Sendable {
     /// How the store names its objects.
     public let identity: StoreIdentity
-    /// The numbers of the commits: one, unless another process made them.
+    /// The numbers of the commits: one, unless they were made by another process.
     public let commits: ClosedRange<UInt64>
-    /// Who wrote, if that was said; nil for several commits.
+    /// The author, if one was set; nil for several commits.
     public let author: String?
-    /// The name of the context that wrote, if it has one and is one of this process.
+    /// The name of the context that wrote, if it has one and belongs to this process.
     public let contextName: String?
     /// Whether another process wrote.
     public let isFromAnotherProcess: Bool
@@ -67,15 +67,15 @@ public final class ChangeSet: Sendable {
         content = Mutex(.source(source))
     }
 
-    /// The number of the last commit: snapshots of it and later ones show what has changed.
+    /// The number of the last commit. Snapshots of this commit and later ones include the changes.
     public var commit: UInt64 { commits.upperBound }
 
-    /// What changed, by entity; none if a commit changed no object. Objects that were made and deleted between two
-    /// states are in none of the lists.
+    /// The changes, by entity; empty if a commit changed no object. Objects that were both inserted and deleted between the
+    /// two states are in none of the lists.
     ///
     /// - Throws: `StoreError` if the store cannot be read.
-    /// - Complexity: O(what changed), the first time; for commits of another process that has compacted the store meanwhile,
-    ///   O(objects of the store).
+    /// - Complexity: O(changes), the first time; O(objects of the store) for commits of another process if that has
+    ///   compacted the store since.
     public func entities() throws(StoreError) -> [EntityChanges] { try all().entities }
 
     /// What differs in the rows; nil if that is not known.
@@ -93,17 +93,17 @@ public final class ChangeSet: Sendable {
         }
     }
 
-    /// The ids of new objects, by entity, each rising.
+    /// The ids of new objects, by entity, each in ascending order.
     ///
     /// - Throws: As ``entities()``.
     public func insertedObjectIDs() throws(StoreError) -> [ObjectID] { try ids(\.inserted) }
 
-    /// The ids of changed objects, by entity, each rising; see ``EntityChanges/updated``.
+    /// The ids of changed objects, by entity, each in ascending order; see ``EntityChanges/updated``.
     ///
     /// - Throws: As ``entities()``.
     public func updatedObjectIDs() throws(StoreError) -> [ObjectID] { try ids(\.updated) }
 
-    /// The ids of objects that are no more, by entity, each rising.
+    /// The ids of deleted objects, by entity, each in ascending order.
     ///
     /// - Throws: As ``entities()``.
     public func deletedObjectIDs() throws(StoreError) -> [ObjectID] { try ids(\.deleted) }

@@ -1,24 +1,24 @@
-// Numbers of objects as runs: what a batch has inserted is a few bytes, however much it is.
+// Numbers of objects as ranges: however many objects a batch inserts, they take a few bytes.
 //
 // Invariants: the runs rise, and no two of them touch.
 // Threads: a value.
 
-/// Numbers of objects of one hierarchy, rising.
+/// Numbers of objects in one hierarchy, in ascending order.
 public struct ObjectNumbers: Sendable, Hashable {
-    /// The runs, rising; no two of them touch.
+    /// The ranges, in ascending order; no two of them are adjacent.
     public private(set) var runs: [ClosedRange<UInt64>] = []
-    /// How many numbers there are.
+    /// The number of elements.
     public private(set) var count = 0
 
-    /// No numbers.
+    /// Creates an empty set of numbers.
     public init() {}
 
-    /// Numbers in any order, be it that some are there more than once.
+    /// Creates a set of numbers from a sequence in any order, which can have duplicates.
     public init(_ numbers: some Sequence<UInt64>) {
         for number in numbers.sorted() { append(number) }
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     public var isEmpty: Bool { runs.isEmpty }
 
     /// Adds a number that is not below any that is there.
@@ -28,7 +28,7 @@ public struct ObjectNumbers: Sendable, Hashable {
             count = 1
             return
         }
-        precondition(number >= last.upperBound, "numbers are added as they rise")
+        precondition(number >= last.upperBound, "numbers are added in ascending order")
         if number == last.upperBound { return }
         count += 1
         if number == last.upperBound + 1 {
@@ -62,7 +62,7 @@ public struct ObjectNumbers: Sendable, Hashable {
         return moved
     }
 
-    /// Whether a number is there.
+    /// Whether it contains a number.
     ///
     /// - Complexity: O(log runs).
     public func contains(_ number: UInt64) -> Bool {
@@ -74,7 +74,7 @@ public struct ObjectNumbers: Sendable, Hashable {
         return low < runs.count && runs[low].contains(number)
     }
 
-    /// Adds all numbers of another list.
+    /// Adds all numbers of another set.
     ///
     /// - Complexity: O(runs of both).
     public mutating func formUnion(_ other: ObjectNumbers) {
@@ -112,7 +112,7 @@ extension UInt64 {
 }
 
 extension ObjectNumbers: Sequence {
-    /// Goes through the numbers as they rise.
+    /// Iterates over the numbers in ascending order.
     public struct Iterator: IteratorProtocol, Sendable {
         fileprivate let runs: [ClosedRange<UInt64>]
         fileprivate var run = 0
@@ -131,12 +131,12 @@ extension ObjectNumbers: Sequence {
         }
     }
 
-    /// Goes through the numbers as they rise.
+    /// Iterates over the numbers in ascending order.
     public func makeIterator() -> Iterator {
         Iterator(runs: runs, upcoming: runs.first?.lowerBound)
     }
 
-    /// How many numbers there are.
+    /// The number of elements.
     public var underestimatedCount: Int { count }
 }
 

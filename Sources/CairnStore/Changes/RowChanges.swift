@@ -1,4 +1,4 @@
-// What differs in rows that were written: which properties, and whose members are others now.
+// What changed in written rows: the properties, and the owners whose members changed.
 //
 // Who follows a change needs more than the ids of the objects: whether anything differs that concerns it, and to whom an
 // object led before, which its new row does not say.

@@ -1,10 +1,10 @@
-// How a value comes out of a stored cell.
+// How a value is loaded from a stored cell.
 
 import CairnModel
 public import FoundationEssentials
 
 extension Int {
-    /// The value of a cell; nil if that is nil.
+    /// The value of a cell; nil if the cell is nil.
     @inlinable @inline(__always)
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int? {
         cells.pointee.isNil(row) ? nil : Int(truncatingIfNeeded: cells.pointee.integer(row))
@@ -12,7 +12,7 @@ extension Int {
 }
 
 extension Int64 {
-    /// The value of a cell; nil if that is nil.
+    /// The value of a cell; nil if the cell is nil.
     @inlinable @inline(__always)
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int64? {
         cells.pointee.isNil(row) ? nil : cells.pointee.integer(row)
@@ -20,7 +20,7 @@ extension Int64 {
 }
 
 extension Int32 {
-    /// The value of a cell; nil if that is nil or greater than the type allows.
+    /// The value of a cell; nil if the cell is nil or its value is outside the type's range.
     @inlinable @inline(__always)
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int32? {
         cells.pointee.isNil(row) ? nil : Int32(exactly: cells.pointee.integer(row))
@@ -28,7 +28,7 @@ extension Int32 {
 }
 
 extension Int16 {
-    /// The value of a cell; nil if that is nil or greater than the type allows.
+    /// The value of a cell; nil if the cell is nil or its value is outside the type's range.
     @inlinable @inline(__always)
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Int16? {
         cells.pointee.isNil(row) ? nil : Int16(exactly: cells.pointee.integer(row))
@@ -36,7 +36,7 @@ extension Int16 {
 }
 
 extension Bool {
-    /// The value of a cell; nil if that is nil.
+    /// The value of a cell; nil if the cell is nil.
     @inlinable @inline(__always)
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Bool? {
         cells.pointee.isNil(row) ? nil : cells.pointee.integer(row) != 0
@@ -44,7 +44,7 @@ extension Bool {
 }
 
 extension Double {
-    /// The value of a cell; nil if that is nil.
+    /// The value of a cell; nil if the cell is nil.
     @inlinable @inline(__always)
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Double? {
         cells.pointee.isNil(row) ? nil : cells.pointee.double(row)
@@ -52,7 +52,7 @@ extension Double {
 }
 
 extension Float {
-    /// The value of a cell; nil if that is nil.
+    /// The value of a cell; nil if the cell is nil.
     @inlinable @inline(__always)
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Float? {
         cells.pointee.isNil(row) ? nil : cells.pointee.float(row)
@@ -60,7 +60,7 @@ extension Float {
 }
 
 extension Date {
-    /// The value of a cell; nil if that is nil.
+    /// The value of a cell; nil if the cell is nil.
     @inlinable @inline(__always)
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Date? {
         cells.pointee.isNil(row)
@@ -69,7 +69,7 @@ extension Date {
 }
 
 extension String {
-    /// The value of a cell; nil if that is nil.
+    /// The value of a cell; nil if the cell is nil.
     @inlinable @inline(__always)
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> String? {
         cells.pointee.isNil(row) ? nil : cells.pointee.string(row)
@@ -77,7 +77,7 @@ extension String {
 }
 
 extension Data {
-    /// The value of a cell; nil if that is nil.
+    /// The value of a cell; nil if the cell is nil.
     @inlinable @inline(__always)
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Data? {
         cells.pointee.isNil(row) ? nil : Data(cells.pointee.bytes(row))
@@ -85,28 +85,28 @@ extension Data {
 }
 
 extension URL {
-    /// The value of a cell; nil if that is nil.
+    /// The value of a cell; nil if the cell is nil.
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> URL? {
         cells.pointee.isNil(row) ? nil : URL(string: cells.pointee.string(row))
     }
 }
 
 extension UUID {
-    /// The value of a cell; nil if that is nil.
+    /// The value of a cell; nil if the cell is nil.
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> UUID? {
         cells.pointee.isNil(row) ? nil : UUIDCoding.decode(cells.pointee.fixed16(row))
     }
 }
 
 extension Decimal {
-    /// The value of a cell; nil if that is nil.
+    /// The value of a cell; nil if the cell is nil.
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Decimal? {
         cells.pointee.isNil(row) ? nil : DecimalCoding.decode(cells.pointee.bytes(row))
     }
 }
 
 extension Optional where Wrapped: AttributeValue {
-    /// The value of a cell, which may be nil.
+    /// The value of a cell, which can be nil.
     @inlinable @inline(__always)
     public static func _load(from cells: UnsafePointer<CellColumn>, row: Int)
         -> Wrapped??

@@ -1,5 +1,4 @@
-// The stored values of one column for the rows of a batch, wherever they lie: in a block as it was decoded, or gathered
-// row by row.
+// The stored values of one column for the rows of a batch, wherever they are: in a decoded block, or gathered row by row.
 //
 //   integers   distances from `base`, `width` bytes each; 8 bytes: the value itself
 //   doubles, floats, 16-byte values: themselves
@@ -41,7 +40,7 @@ public struct CellColumn: BitwiseCopyable {
     ///
     /// - Parameter texts: nil for each entry; good as long as the cells are.
     package mutating func keepTexts(in texts: UnsafeMutablePointer<String?>) {
-        precondition(kind == .bytes && codes != nil, "only texts of a dictionary are shared")
+        precondition(kind == .bytes && codes != nil, "only strings of a dictionary are shared")
         base = Int64(Int(bitPattern: texts))
     }
 

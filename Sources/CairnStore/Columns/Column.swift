@@ -1,4 +1,4 @@
-// A typed name of a column, resolved once for a whole batch.
+// A typed column, resolved once for a whole batch.
 
 public import CairnModel
 
@@ -24,10 +24,10 @@ public struct Column<Value: AttributeValue>: Sendable {
 }
 
 extension SchemaEntity {
-    /// The column of an attribute, for values of a Swift type.
+    /// Creates the column of an attribute, for values of a Swift type.
     ///
-    /// - Throws: `StoreError` with `.invalidRequest` if the entity has no such stored attribute, if
-    ///   its type is another one, or if the attribute is derived.
+    /// - Throws: `StoreError` with `.invalidRequest` if the entity has no such stored attribute, if its type differs, or if
+    ///   the attribute is derived.
     public func column<Value: AttributeValue>(_ name: String, as type: Value.Type)
         throws(StoreError) -> Column<Value>
     {
@@ -81,7 +81,7 @@ public struct MembersColumn: Sendable {
 }
 
 extension SchemaEntity {
-    /// A to-many relationship, for rows that give it members.
+    /// A to-many relationship whose members rows can set.
     ///
     /// - Throws: `StoreError` with `.invalidRequest` if the entity has no such stored relationship.
     public func membersColumn(_ name: String) throws(StoreError) -> MembersColumn {

@@ -1,11 +1,11 @@
-// The rows of a batch as bytes, for whoever keeps them in a file: column after column, each as it lies in memory.
+// The rows of a batch as bytes, to keep them in a file: column after column, each with its layout in memory.
 //
 // The bytes are read by the process that has written them.
 //
 // Threads: as the batch.
 
 extension ColumnBatch {
-    /// Whether all that its rows say is in its columns.
+    /// Whether the columns contain all of the rows' data.
     var isPlain: Bool { lists.pointee.all.isEmpty }
 
     /// Appends its rows.
@@ -21,7 +21,7 @@ extension ColumnBatch {
         for index in columns.indices {
             columns[index].take(rows: count, from: bytes, at: &place)
         }
-        precondition(place == bytes.count, "as many bytes are read as were written")
+        precondition(place == bytes.count, "all written bytes are read")
         rows = count
     }
 }

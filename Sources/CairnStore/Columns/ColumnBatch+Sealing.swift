@@ -1,10 +1,10 @@
-// What is checked, and filled in, once all rows of a batch are there.
+// The checks of a complete batch, and the values that are filled in.
 
 package import CairnModel
 import FoundationEssentials
 
 extension ColumnBatch {
-    /// The most errors that one batch reports.
+    /// The maximum number of errors that one batch reports.
     private static let errorLimit = 100
 
     /// Checks the rows against the schema and gives untouched cells their default value. Their state stays
@@ -55,7 +55,7 @@ extension ColumnBatch {
         if errors.count == 1 { throw errors[0] }
         errors.sort { ($0.context.row ?? 0) < ($1.context.row ?? 0) }
         throw StoreError(
-            .multiple, "several rows of the batch are refused",
+            .multiple, "several rows of the batch were rejected",
             context: .init(entity: entity.name), details: Array(errors.prefix(Self.errorLimit)))
     }
 
@@ -73,7 +73,7 @@ extension ColumnBatch {
     @inline(never)
     package func missingError(column: Int, row: Int, firstRow: Int) -> StoreError {
         StoreError(
-            .missingMandatory, "a mandatory attribute is nil",
+            .missingMandatory, "a required attribute is nil",
             context: .init(
                 entity: entity.name, key: entity.columns[column].name, row: firstRow + row))
     }
@@ -84,7 +84,7 @@ extension ColumnBatch {
     @inline(never)
     private func oversizedError(column: Int, firstRow: Int) -> StoreError {
         StoreError(
-            .invalidRequest, "the value is too large: a column of a batch holds 4 GiB",
+            .invalidRequest, "the value is too large: a column of a batch can hold 4 GiB",
             context: .init(
                 entity: entity.name, key: entity.columns[column].name,
                 row: firstRow + columns[column].oversizedRow))
@@ -187,7 +187,7 @@ extension ColumnBuffer {
     fileprivate mutating func fill(_ value: Value, from first: Int, rows: Int) {
         guard store(value, row: first) else {
             preconditionFailure(
-                "a schema has no default value of another type than its attribute's")
+                "a default value has the type of its attribute")
         }
         states[first] = State.untouched
         let width = kind.width

@@ -1,10 +1,10 @@
-// Single values of a batch, for the rare rows that are decided value by value.
+// Single values of a batch, for the rare rows that are processed value by value.
 
 package import CairnModel
 import FoundationEssentials
 
 extension ColumnBatch {
-    /// The value of a cell of an attribute, or nil; relationships are not set by batches.
+    /// The value of an attribute's cell, or nil. Batches do not set relationships.
     package func value(_ column: Int, row: Int) -> Value {
         let buffer = columns[column]
         guard !buffer.isNil(row: row), case .attribute(let type) = entity.columns[column].kind

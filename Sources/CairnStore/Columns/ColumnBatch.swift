@@ -1,4 +1,4 @@
-// Up to 1,024 rows of one entity, column by column, on their way into a store.
+// Up to 1,024 rows of one entity, column by column, to be written to a store.
 //
 //   1. A `RowFiller` fills cells of row `rows` and raises `rows`.
 //   2. `seal` checks what the schema says and gives untouched cells their default.
@@ -9,7 +9,7 @@
 
 package import CairnModel
 
-/// Rows of one entity as plain columns.
+/// Rows of one entity as columns.
 package final class ColumnBatch: @unchecked Sendable {
     // Handed from the thread that fills it to the store, never used by two at a time.
 

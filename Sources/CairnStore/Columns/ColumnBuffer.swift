@@ -1,4 +1,4 @@
-// The plain values of one column for up to 1,024 rows that are on their way into a store.
+// The values of one column for up to 1,024 rows to be written to a store.
 //
 // Each cell has a state: untouched, set, or set to nil. Bytes are appended as they come; start and length
 // of each cell are kept, so that setting a cell twice is harmless. Whether integers are in the range of
@@ -15,7 +15,7 @@ package import CairnModel
 public struct ColumnBuffer {
     /// How the plain values lie in memory.
     package enum Kind: UInt8, Sendable, BitwiseCopyable {
-        /// 64-bit integers: integers, booleans and references.
+        /// 64-bit integers: integers, Booleans and references.
         case integer
         /// Doubles and dates.
         case double
@@ -111,7 +111,7 @@ public struct ColumnBuffer {
         values.storeBytes(of: value, toByteOffset: row &* 8, as: Int64.self)
     }
 
-    /// Sets a cell of a double column. NaN is kept as NaN.
+    /// Sets a cell of a double column. NaN stays NaN.
     @inlinable public mutating func setDouble(_ value: Double, row: Int) {
         states[row] = 1
         values.storeBytes(of: value, toByteOffset: row &* 8, as: Double.self)
@@ -123,7 +123,7 @@ public struct ColumnBuffer {
         values.storeBytes(of: value, toByteOffset: row &* 4, as: Float.self)
     }
 
-    /// Sets a cell of a UUID column; there must be 16 bytes.
+    /// Sets a cell of a UUID column; requires 16 bytes.
     @inlinable public mutating func setFixed16(_ bytes: UnsafeRawBufferPointer, row: Int) {
         precondition(bytes.count == 16, "a UUID has 16 bytes")
         states[row] = 1
@@ -144,7 +144,7 @@ public struct ColumnBuffer {
         value.withUTF8 { setBytes(UnsafeRawBufferPointer($0), row: row) }
     }
 
-    /// Sets a cell of a column of bytes.
+    /// Sets a cell of a bytes column.
     @inlinable public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, row: Int) {
         let count = bytes.count
         if capacity &- used < count, !grow(count, row: row) { return }
@@ -216,9 +216,9 @@ public struct ColumnBuffer {
         setNil(row: row)
     }
 
-    /// Sets a cell of a column of bytes to what a closure writes, and says the length of.
+    /// Sets a cell of a bytes column to the bytes that a closure writes; the closure returns their length.
     ///
-    /// - Parameter most: how much room there has to be for it.
+    /// - Parameter most: the capacity that the closure needs.
     @inlinable @inline(__always) public mutating func setBytes(
         upTo most: Int, row: Int, _ write: (UnsafeMutableRawPointer) -> Int
     ) {
@@ -276,7 +276,7 @@ extension ColumnBuffer.Kind {
             case .uuid: self = .fixed16
             case .string, .uri, .binary, .transformable, .decimal: self = .bytes
             case .undefined, .objectID, .composite:
-                preconditionFailure("a column holds values of a storable type")
+                preconditionFailure("a column has a storable type")
             }
         }
     }

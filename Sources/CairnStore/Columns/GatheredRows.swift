@@ -1,4 +1,4 @@
-// Rows of an answer that are gathered one by one, from wherever they are, before they are handed over together.
+// Rows of a result that are gathered one by one, from wherever they are, and then passed together.
 //
 //   1. Whoever gathers sets or nils every column that was asked for, of row `batch.rows`, and calls `add`.
 //   2. When `isFull`, and at the end, `hand` gives the rows to a closure and begins anew.

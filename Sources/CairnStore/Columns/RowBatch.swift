@@ -1,8 +1,8 @@
-// Some rows of an answer, column by column.
+// A batch of rows of a result, column by column.
 
-/// Rows that a store hands over together. It is valid only inside the closure it is given to.
+/// Rows that a store returns together. It is only valid inside the closure that receives it.
 public struct RowBatch: ~Copyable {
-    /// How many rows there are.
+    /// The number of rows.
     public let count: Int
     /// By column index of the entity.
     @usableFromInline let columns: UnsafePointer<CellColumn>
@@ -32,7 +32,7 @@ public struct RowBatch: ~Copyable {
         self.origin = origin
     }
 
-    /// A row of the batch, from 0 on.
+    /// A row of the batch, by its index.
     ///
     /// - Precondition: `index` is below `count`.
     @inlinable public func row(_ index: Int) -> RowView {

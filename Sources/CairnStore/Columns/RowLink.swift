@@ -1,4 +1,4 @@
-// Targets of relationships in the column of a batch, until the store says which objects they are.
+// Targets of relationships in a batch's column, until the store resolves them to objects.
 //
 // A cell that names a target has a state of its own; what it says is among the column's bytes, and the cell says where:
 //
@@ -15,7 +15,7 @@ import CairnModel
 import FoundationEssentials
 
 extension ColumnBuffer.State {
-    /// The cell names the target of a relationship.
+    /// The cell contains the target of a relationship.
     package static let linked: UInt8 = 4
 }
 

@@ -1,4 +1,4 @@
-// Which objects the rows of a batch name as targets: the part of it that needs no store.
+// Resolves the targets that the rows of a batch name, as far as that is possible without a store.
 //
 //   1. An id is taken as it is. Values belong to a uniqueness constraint without options of the target's entity: one value to
 //      the first that is about one property, several to the one that is about just these. Where a target may be made, there may
@@ -9,13 +9,13 @@
 
 package import CairnModel
 
-/// How the targets are named that one relationship may get in a batch.
+/// How the rows of a batch identify the targets of one relationship.
 package struct RowLinkPlan {
     /// What is looked for.
     package enum Wanted {
         case object(ObjectID)
-        /// The object whose key a constraint says: a value for each of its columns, by column of the entity. What other columns
-        /// have counts where the object is made.
+        /// The object with a key: a value for each column of the constraint, by column of the entity. Values of other
+        /// columns matter if the object is created.
         case key(SchemaConstraint, values: [Value])
     }
 
@@ -35,7 +35,7 @@ package struct RowLinkPlan {
         _ column: Int, of entity: SchemaEntity, in schema: Schema, allowsMore: Bool = false
     ) {
         guard let index = entity.columns[column].relationship else {
-            preconditionFailure("a column of references is one of a relationship")
+            preconditionFailure("a column of references has a relationship")
         }
         self.init(relationship: index, of: entity, in: schema, allowsMore: allowsMore)
     }
@@ -72,7 +72,7 @@ package struct RowLinkPlan {
         case .key(let value):
             guard let constraint = constraints.first(where: { $0.columns.count == 1 }) else {
                 throw error(
-                    "\(destination.name) has no uniqueness constraint of one property: name the target by several, or by its id",
+                    "\(destination.name) has no uniqueness constraint with a single property: identify the target by several, or by its id",
                     row)
             }
             return try key(constraint, [constraint.names[0]: value], row)
@@ -83,7 +83,7 @@ package struct RowLinkPlan {
                 guard constraint != nil || allowsMore else {
                     throw error(
                         names.isEmpty
-                            ? "the target of the relationship is not named"
+                            ? "the target of the relationship is not specified"
                             : "\(destination.name) has no uniqueness constraint on \(names.sorted().joined(separator: ", "))",
                         row)
                 }
@@ -105,7 +105,7 @@ package struct RowLinkPlan {
             let keys = constraints.map { $0.names.joined(separator: ", ") }
             throw error(
                 keys.isEmpty
-                    ? "\(destination.name) has no uniqueness constraint: name the target by its id"
+                    ? "\(destination.name) has no uniqueness constraint: identify the target by its id"
                     : "the target of the relationship has no key: \(keys.joined(separator: " or "))",
                 row)
         }
@@ -113,7 +113,7 @@ package struct RowLinkPlan {
             guard let column = destination.columnIndex(named: name),
                 case .attribute(let type) = destination.columns[column].kind,
                 !destination.columns[column].isDerived
-            else { throw error("\(destination.name) has no attribute \(name) to be set", row) }
+            else { throw error("\(destination.name) has no attribute \(name)", row) }
             guard let exact = value.converted(to: type) else {
                 throw error(
                     "the \(value.kindName) is not a value of \(destination.name).\(name)", row,
@@ -127,7 +127,7 @@ package struct RowLinkPlan {
     private func nothing(_ row: Int) throws(StoreError) -> Wanted? {
         if isOptional { return nil }
         throw StoreError(
-            .missingMandatory, "a mandatory relationship is nil",
+            .missingMandatory, "a required relationship is nil",
             context: .init(entity: entity.name, key: name, row: row))
     }
 
@@ -138,7 +138,7 @@ package struct RowLinkPlan {
         for (column, name) in zip(constraint.columns, constraint.names) {
             let value = given[name] ?? .null
             guard !value.isNull else {
-                throw error("a part of the target's key is nil, so it names no object", row)
+                throw error("part of the target's key is nil, so it identifies no object", row)
             }
             let converted: Value? =
                 switch destination.columns[column].kind {
@@ -169,7 +169,7 @@ package struct RowLinkPlan {
             context.detail =
                 "no \(destination.name) has \(constraint.names.joined(separator: ", ")) \(key)"
             return StoreError(
-                .objectNotFound, "no object of \(destination.name) has the key that the row names",
+                .objectNotFound, "no \(destination.name) has the key in the row",
                 context: context)
         }
     }

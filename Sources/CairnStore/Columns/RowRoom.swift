@@ -1,10 +1,10 @@
-// Room for rows on their way from a store to objects, used again from one small reading to the next.
+// Buffers for rows that a store passes to objects, reused from one small read to the next.
 //
 // Whoever reads takes the room of an entity out, so that a reading inside of a reading gets another.
 //
 // Threads: one thread.
 
-/// Room for the rows of each entity.
+/// Buffers for the rows of each entity.
 package final class RowRoom {
     /// By entity.
     private var rooms: [StreamedRows?]

@@ -1,8 +1,8 @@
-// What a row of a batch says about the target of a to-one relationship.
+// The target of a to-one relationship in a batch's row.
 
 public import CairnModel
 
-/// The object that a row of a batch insert lets a to-one relationship lead to.
+/// The target of a to-one relationship in a row of a batch insert.
 ///
 /// ```swift
 /// let request = BatchInsertRequest(Product.self, from: feed) { row, item in
@@ -11,16 +11,16 @@ public import CairnModel
 /// }
 /// ```
 ///
-/// A key is that of one of the target entity's uniqueness constraints. The object may be stored, or be one of the same batch,
-/// also if its row comes later.
+/// A key belongs to one of the target entity's uniqueness constraints. The object can be stored, or be in the same batch,
+/// even in a later row.
 public struct RowTarget: Sendable, Hashable {
     /// How it is named.
     enum Name: Sendable, Hashable {
         /// By its id.
         case id(ObjectID)
-        /// By the only value of its key.
+        /// By the single value of its key.
         case key(Value)
-        /// By the values of its key, by their names.
+        /// By the values of its key, by property name.
         case keys([String: Value])
     }
 
@@ -39,21 +39,21 @@ public struct RowTarget: Sendable, Hashable {
         }
     }
 
-    /// The object with an id, which is stored.
+    /// The stored object with an id.
     public static func id(_ id: ObjectID) -> RowTarget { RowTarget(.id(id)) }
 
-    /// The object with a value that is unique: that of the first uniqueness constraint of the target's entity that is about one
+    /// The object with a unique value: that of the first uniqueness constraint of the target's entity that has only one
     /// property.
     public static func key(_ value: Value) -> RowTarget { RowTarget(.key(value)) }
 
-    /// The same by a value of one of Swift's types.
+    /// The object with a unique value of a Swift type.
     public static func key<V: AttributeValue>(_ value: V) -> RowTarget { key(value.attributeValue) }
 
-    /// The same by a raw value.
+    /// The object with a unique raw value.
     public static func key<V: RawRepresentable>(_ value: V) -> RowTarget
     where V.RawValue: AttributeValue { key(value.rawValue.attributeValue) }
 
-    /// The object with some values that are unique together, by the names of their properties. If the request
-    /// ``BatchInsertRequest/createsTargets``, there may be other attributes besides, for an object that is made.
+    /// The object with values that are unique together, by the names of their properties. If the request
+    /// ``BatchInsertRequest/createsTargets``, there can also be values of other attributes, for an object that is created.
     public static func keys(_ values: [String: Value]) -> RowTarget { RowTarget(.keys(values)) }
 }

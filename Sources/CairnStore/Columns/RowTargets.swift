@@ -1,23 +1,23 @@
-// What a row of a batch says about the members of a to-many relationship.
+// The members of a to-many relationship in a batch's row.
 
 public import CairnModel
 
-/// The members that a row of a batch insert gives a to-many relationship.
+/// The members of a to-many relationship in a row of a batch insert.
 ///
 /// ```swift
 /// let request = BatchInsertRequest(Product.self, from: feed) { row, item in
 ///     row.serialCode = item.code
 ///     row.tags = .keys(item.tagNames)                 // these and no others
-///     row.offers = .adding([.key(item.offerNumber)])  // beside those that are there
+///     row.offers = .adding([.key(item.offerNumber)])  // in addition to the existing ones
 /// }
 /// ```
 ///
-/// Each member is named as the target of a to-one relationship is; see ``RowTarget``. If the relationship is ordered, its members
-/// are in the order in which they are named; those that are added come behind the others.
+/// Each member is specified like the target of a to-one relationship; see ``RowTarget``. Members of an ordered
+/// relationship are in the order given; added ones are appended.
 public struct RowTargets: Sendable, Hashable, ExpressibleByArrayLiteral {
-    /// The members, in their order.
+    /// The members, in order.
     public var targets: [RowTarget]
-    /// Whether members that are not named go.
+    /// Whether members that are not listed are removed.
     public var replaces: Bool
 
     private init(_ targets: [RowTarget], replaces: Bool) {
@@ -25,26 +25,26 @@ public struct RowTargets: Sendable, Hashable, ExpressibleByArrayLiteral {
         self.replaces = replaces
     }
 
-    /// These are all members.
+    /// Replaces all members.
     public init(arrayLiteral elements: RowTarget...) { self.init(elements, replaces: true) }
 
-    /// These are all members.
+    /// Replaces all members.
     public static func replacing(_ targets: [RowTarget]) -> RowTargets {
         RowTargets(targets, replaces: true)
     }
 
-    /// These are members too.
+    /// Adds members.
     public static func adding(_ targets: [RowTarget]) -> RowTargets {
         RowTargets(targets, replaces: false)
     }
 
-    /// The objects with these ids are all members.
+    /// Replaces all members by the objects with these ids.
     public static func ids(_ ids: some Sequence<ObjectID>) -> RowTargets {
         replacing(ids.map { .id($0) })
     }
 
-    /// The objects with these keys are all members: each key is a value of the first uniqueness constraint of the members' entity
-    /// that is about one property.
+    /// Replaces all members by the objects with these keys. Each key is a value of the first uniqueness constraint of the
+    /// members' entity that has only one property.
     public static func keys<V: AttributeValue>(_ keys: some Sequence<V>) -> RowTargets {
         replacing(keys.map { .key($0) })
     }

@@ -1,11 +1,11 @@
-// One row of an answer, read by typed columns.
+// One row of a result, read with typed columns.
 
 public import CairnModel
 import FoundationEssentials
 
-/// A stored row, as a closure that reads a snapshot gets it.
+/// A stored row, passed to a closure that reads a snapshot.
 ///
-/// It is valid only inside the closure it is given to; what is read from it stays.
+/// It is only valid inside that closure; values read from it remain valid.
 ///
 /// ```swift
 /// let name = try product.column("name", as: String.self)
@@ -22,7 +22,7 @@ public struct RowView: ~Copyable {
     @usableFromInline let numbers: UnsafePointer<CellColumn>
     @usableFromInline let origin: RowOrigin
 
-    /// Of rows that were looked up, the position of the row's key among the keys; else the row's own in the answer.
+    /// For rows that were looked up by keys, the index of the row's key; otherwise the row's own index in the result.
     @inlinable public var position: Int { place }
 
     @inlinable init(
@@ -39,14 +39,14 @@ public struct RowView: ~Copyable {
 
     /// The value of a column.
     ///
-    /// - Precondition: the column is one of the request's entity and was asked for, and the row has a value in it
-    ///   or the column's type is an optional.
+    /// - Precondition: the column belongs to the request's entity and was requested, and the row has a value in it or the
+    ///   column's type is an optional.
     @inlinable public subscript<Value: AttributeValue>(_ column: Column<Value>) -> Value {
         @inline(__always) get {
             precondition(column.layout == layout, "the column belongs to another entity")
             let cells = columns + column.index
             precondition(
-                cells.pointee.isLoaded, "the column is not one of those that were asked for")
+                cells.pointee.isLoaded, "the column was not requested")
             guard let value = Value._load(from: cells, row: row) else {
                 preconditionFailure("the attribute is nil in this row: read it as an optional")
             }
@@ -54,11 +54,11 @@ public struct RowView: ~Copyable {
         }
     }
 
-    /// Whether the row has no value in a column.
+    /// Whether the row is nil in a column.
     @inlinable public func isNil<Value: AttributeValue>(_ column: Column<Value>) -> Bool {
         precondition(column.layout == layout, "the column belongs to another entity")
         precondition(
-            columns[column.index].isLoaded, "the column is not one of those that were asked for")
+            columns[column.index].isLoaded, "the column was not requested")
         return columns[column.index].isNil(row)
     }
 
@@ -69,7 +69,7 @@ public struct RowView: ~Copyable {
     public var objectID: ObjectID { origin.id(reference) }
 }
 
-/// What the ids of all rows of an answer have in common.
+/// What the ids of all rows of a result have in common.
 public struct RowOrigin: Sendable {
     private let store: UUID
     private let hierarchy: UInt32
@@ -79,7 +79,7 @@ public struct RowOrigin: Sendable {
         hierarchy = identity.hierarchies[entity]
     }
 
-    init(like id: ObjectID) {
+    package init(like id: ObjectID) {
         store = id.store
         hierarchy = id.hierarchy
     }

@@ -1,12 +1,12 @@
-// Fills one row of a batch after another.
+// Fills the rows of a batch, one after the other.
 
 package import CairnModel
 import FoundationEssentials
 
-/// The row of a batch insert that is being filled.
+/// The row of a batch insert to fill.
 ///
-/// Columns that are not set take their default value, or keep what is stored when the request says
-/// `setOnly`. The writer is valid only inside the closure it is given to.
+/// Columns that are not set take their default value, or keep the stored value if the request is `setOnly`. The writer
+/// is only valid inside the closure that receives it.
 public struct RowWriter: ~Copyable {
     @usableFromInline let columns: UnsafeMutablePointer<ColumnBuffer>
     @usableFromInline let lists: UnsafeMutableRawPointer
@@ -16,7 +16,7 @@ public struct RowWriter: ~Copyable {
     /// A writer for the row after the last one of a batch that has room for it.
     package init(_ batch: ColumnBatch) {
         guard let base = batch.columns.baseAddress else {
-            preconditionFailure("a batch has room for columns")
+            preconditionFailure("a batch has memory for its columns")
         }
         self.init(columns: base, lists: batch.lists, row: batch.rows, layout: batch.layout)
     }
@@ -40,42 +40,42 @@ public struct RowWriter: ~Copyable {
 
     /// Sets a column.
     ///
-    /// - Precondition: the column is one of the request's entity.
+    /// - Precondition: the column belongs to the request's entity.
     @inlinable public func set<Value: AttributeValue>(_ column: Column<Value>, _ value: Value) {
         precondition(column.layout == layout, "the column belongs to another entity")
         value._store(in: &columns[column.index], row: row)
     }
 
-    /// Lets a to-one relationship lead to an object, or to none.
+    /// Sets a to-one relationship to an object, or to nil.
     ///
-    /// - Precondition: the relationship is one of the request's entity.
+    /// - Precondition: the relationship belongs to the request's entity.
     public func set(_ relationship: TargetColumn, _ target: RowTarget?) {
         precondition(
             relationship.layout == layout, "the relationship belongs to another entity")
         columns[relationship.index].setLink(target, row: row)
     }
 
-    /// Lets a to-one relationship lead to an object, or to none, by a column that was found in the row's entity.
+    /// Sets the target of a to-one relationship, or nil, by a column index of the row's entity.
     public func _setTarget(_ column: Int, _ target: RowTarget?) {
         columns[column].setLink(target, row: row)
     }
 
-    /// Gives a to-many relationship members.
+    /// Sets the members of a to-many relationship.
     ///
-    /// - Precondition: the relationship is one of the request's entity.
+    /// - Precondition: the relationship belongs to the request's entity.
     public func set(_ relationship: MembersColumn, _ members: RowTargets) {
         precondition(
             relationship.layout == layout, "the relationship belongs to another entity")
         _setMembers(relationship.index, members)
     }
 
-    /// Gives a to-many relationship members, by its index among the relationships of the row's entity.
+    /// Sets the members of a to-many relationship, by its index in the row's entity.
     public func _setMembers(_ relationship: Int, _ members: RowTargets) {
         lists.assumingMemoryBound(to: RowLists.self).pointee.append(
             members, relationship: relationship, row: row)
     }
 
-    /// The same row once more, for a wrapper of another type.
+    /// Copies the row for a wrapper of another type.
     @inlinable public init(_copying other: borrowing RowWriter) {
         columns = other.columns
         lists = other.lists
@@ -83,7 +83,7 @@ public struct RowWriter: ~Copyable {
         layout = other.layout
     }
 
-    /// Sets a column by an index that was found in the row's entity and compared with the value's type.
+    /// Sets a column by an index in the row's entity. The caller has checked the value's type.
     @inlinable public func _set<Value: AttributeValue>(_ column: Int, _ value: Value) {
         value._store(in: &columns[column], row: row)
     }

@@ -1,7 +1,7 @@
 import CairnModel
 
 extension SchemaColumn {
-    /// Whether the model has rules about the column's values, beyond that they are of its type and there.
+    /// Whether the model restricts the column's values, other than by their type and to non-nil values.
     package var hasRules: Bool {
         guard let attribute else { return false }
         return attribute.type == .date || attribute.minimumValue != nil

@@ -1,4 +1,4 @@
-// Rows on their way from a store to objects, some at a time: those of a block are made of its columns, column by column, with
+// Rows that a store passes to objects in batches: the rows of a block are created from its columns, column by column, with
 // their cells in one slab.
 //
 //   1. The lengths of the rows are summed up, and as many rows are taken as a slab should hold.
@@ -11,7 +11,7 @@
 //
 // Threads: one thread.
 
-/// Some rows of one entity, in the form that objects keep.
+/// Rows of one entity, in the form that objects keep.
 package final class StreamedRows {
     /// How many rows a slab holds at most.
     private static let mostRows = 32
@@ -39,6 +39,8 @@ package final class StreamedRows {
     private let start: Int
     private let places: UnsafeMutablePointer<Place>
     @exclusivity(unchecked) private var slab: CellSlab?
+    /// Whether the cells were made here, and nobody else can have them yet.
+    @exclusivity(unchecked) private var isOwn = true
     /// How many rows are measured for the next slab: about twice as many as went into the last one.
     @exclusivity(unchecked) private var expected = StreamedRows.mostRows
 
@@ -64,6 +66,7 @@ package final class StreamedRows {
         versions[0] = version
         places[0].base = UnsafeMutableRawPointer(mutating: cells.base)
         slab = cells.slab
+        isOwn = false
         count = 1
     }
 
@@ -82,7 +85,7 @@ package final class StreamedRows {
     package func gather(
         _ cells: UnsafeBufferPointer<CellColumn>, _ slots: UnsafeBufferPointer<UInt16>
     ) {
-        precondition(cells.count == columns, "the rows have other columns")
+        precondition(cells.count == columns, "the rows have different columns")
         count = arrange(measure(cells, slots))
         for index in cells.indices {
             if index & 63 == 0, index > 0 { putNils(count, index / 64 - 1) }
@@ -95,6 +98,23 @@ package final class StreamedRows {
     package func cells(_ row: Int) -> RowCells {
         guard let slab, row >= 0, row < count else { preconditionFailure("there is no such row") }
         return RowCells(places[row].base, in: slab)
+    }
+
+    /// Enters the number of their store; see `StoreNumbers`. Nobody may have the cells yet.
+    ///
+    /// - Parameter columns: the columns that are references.
+    package func move(to store: UInt32, _ columns: [Int]) {
+        for row in 0..<count {
+            references[row] = UInt64(store) << 32 | references[row] & StoreNumbers.mask
+        }
+        if columns.isEmpty || count == 0 { return }
+        guard isOwn else {
+            let cells = cells(0).moved(to: store, columns, columns: self.columns)
+            return take(references[0], versions[0], cells)
+        }
+        for row in 0..<count {
+            RowCells.move(places[row].base, to: store, columns, columns: self.columns)
+        }
     }
 
     // MARK: Steps
@@ -143,6 +163,7 @@ package final class StreamedRows {
             base += (length &+ 7) & ~7
         }
         self.slab = slab
+        isOwn = true
         return taken
     }
 

@@ -1,10 +1,10 @@
-// What an untyped value is, and which value of an attribute's type it equals.
+// The type of an untyped value, and its conversion to an attribute's type.
 
 package import CairnModel
 import Foundation
 
 extension Value {
-    /// The value that an untyped one stands for; nil if it is of no storable type.
+    /// The value for an untyped one; nil if its type cannot be stored.
     package init?(any: Any) {
         // The common types first and by their exact type, which is cheaper than a cast that fails.
         let type = Swift.type(of: any)
@@ -77,6 +77,7 @@ extension Value {
         case is NSUUID:
             guard let value = object as? UUID else { return nil }
             self = .uuid(value)
+        case let value as any ValueObject: self = value.objectValue
         default: return nil
         }
     }
@@ -196,4 +197,10 @@ private protocol AnyOptional {
 
 extension Optional: AnyOptional {
     fileprivate var wrapped: Any? { map { $0 as Any } }
+}
+
+/// An object that stands for a value.
+package protocol ValueObject: AnyObject {
+    /// The value.
+    var objectValue: Value { get }
 }

@@ -1,4 +1,4 @@
-// Rows that a store gave whole, as `fetch` and `rows` do, handed over column by column: for a store that has no faster way.
+// Whole rows of a store, as from `fetch` and `rows`, passed column by column: for stores without a faster way.
 //
 // Threads: owned by one reading.
 
@@ -9,7 +9,7 @@ struct WholeRows: ~Copyable {
     private let gathered: GatheredRows
     private let columns: ColumnSet
     private let schema: Schema
-    /// What the ids of the rows that wait have in common; nil if there are none.
+    /// What the ids of the waiting rows have in common; nil if there are none.
     private var origin: RowOrigin?
 
     /// Rows of an entity and its descendants, of which some columns are read.
@@ -60,7 +60,7 @@ extension ColumnBuffer {
         let noStore = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         let nobody = StoreIdentity(identifier: noStore, hierarchies: [])
         guard store(cells.value(column, of: entity, in: nobody), row: row) else {
-            preconditionFailure("a row has values of its columns' types")
+            preconditionFailure("the values of a row have their columns' types")
         }
     }
 }

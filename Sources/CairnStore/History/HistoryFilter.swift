@@ -1,4 +1,4 @@
-// A condition on the history, ready to be asked.
+// A condition on the history, ready for evaluation.
 //
 //   1. Transactions and changes are entities of a model of their own, so that a predicate is checked and answered as
 //      any other one.
@@ -10,7 +10,7 @@
 import CairnModel
 import FoundationEssentials
 
-/// Answers the predicate of a request for the history, and says what its answers are sorted by.
+/// Evaluates the predicate of a history request, and computes the sort keys of the results.
 struct HistoryFilter {
     private let request: PersistentHistoryFetchRequest
     private let evaluator: PredicateEvaluator?
@@ -40,7 +40,7 @@ struct HistoryFilter {
         if request.subject == .changes, !sort.isEmpty, isInTransactions {
             throw StoreError(
                 .invalidRequest,
-                "changes can only be sorted when they are fetched alone: ask for changesOnly, or leave the order out",
+                "changes can only be sorted on their own: request changesOnly, or omit the sort order",
                 context: .init(entity: entity.name, key: request.sortDescriptors[0].key))
         }
     }

@@ -1,88 +1,89 @@
-// The part of the contract that stores with a history keep.
+// The part of the contract for stores with a history.
 
 public import FoundationEssentials
 
 /// Whether a store keeps a history of its commits.
 public enum PersistentHistoryTracking: Sendable, Hashable {
-    /// It keeps none.
+    /// The store keeps no history.
     case off
-    /// It keeps one, as it was asked to when it was opened.
+    /// The store keeps a history, as specified when it was opened.
     case on
-    /// It was opened by somebody who said nothing of a history, and goes on with the one that it had, so that it has no
-    /// gap. Say so when you open it, or that you want none.
+    /// The store was opened without specifying it, and continues its existing history so that it has no gap. Specify on or
+    /// off when you open it.
     case keptOn
 }
 
-/// What of a history is retained.
+/// The retained range of a history.
 public struct PersistentHistoryBounds: Sendable, Hashable {
-    /// The last commit of which the history says nothing any more, or never did. A token behind it is good.
+    /// The last commit that is not, or no longer, in the history. Tokens after it are valid.
     public let horizon: UInt64
     /// The last commit.
     public let last: UInt64
 
-    /// Describes what is retained.
+    /// Creates a range.
     public init(horizon: UInt64, last: UInt64) {
         self.horizon = horizon
         self.last = last
     }
 }
 
-/// Goes through the transactions of one state of a store, oldest first. For one thread at a time.
+/// Iterates over the transactions in one state of a store, oldest first. Not thread-safe.
 public protocol PersistentHistoryCursor: AnyObject {
-    /// The next transaction; nil behind the last one.
+    /// The next transaction; nil after the last one.
     ///
-    /// - Throws: `StoreError` if it cannot be read; asked once more it gives the one behind it.
+    /// - Throws: `StoreError` if the transaction cannot be read. The next call returns the one after it.
     func next() throws(StoreError) -> PersistentHistoryTransaction?
 }
 
-/// A store that can keep a history of what was committed to it.
+/// A store that can keep a history of its commits.
 public protocol HistoryStore: PersistentStore {
-    /// Whether it does.
+    /// Whether the store keeps a history.
     var historyTracking: PersistentHistoryTracking { get }
 
-    /// What is retained; nil if it keeps no history.
+    /// The retained range; nil if it keeps no history.
     ///
     /// - Throws: `StoreError` if the store was closed.
     func historyBounds() throws(StoreError) -> PersistentHistoryBounds?
 
-    /// Goes through the transactions behind a commit, as they are now. People ask by ``fetchHistory(_:)``.
+    /// Iterates over the transactions after a commit, in the current state. Programs usually call ``fetchHistory(_:)``.
     ///
-    /// - Throws: `StoreError`: `.historyTokenExpired` if some of what followed the commit is not retained.
+    /// - Throws: `StoreError`: `.historyTokenExpired` if some of the transactions after the commit are not retained.
     func historyCursor(after number: UInt64) throws(StoreError) -> any PersistentHistoryCursor
 
-    /// The newest transaction up to a commit that is retained, and when it was committed; nil if there is none.
+    /// The newest retained transaction up to a commit, and when it was committed; nil if there is none.
     ///
     /// - Throws: `StoreError` if it cannot be read.
     func historyMoment(through number: UInt64) throws(StoreError) -> (
         transaction: UInt64, time: Date
     )?
 
-    /// The newest transaction that is retained and was committed before a moment; nil if there is none. Those that cannot be
-    /// read are passed over.
+    /// The newest retained transaction that was committed before a date; nil if there is none. Transactions that cannot be
+    /// read are skipped.
     ///
     /// - Throws: `StoreError` if the store was closed.
     func historyTransaction(before date: Date) throws(StoreError) -> UInt64?
 
-    /// Deletes the history up to a commit, as far as every registered consumer has seen it; gives how many transactions that
-    /// were. Of commits to come nothing is said. People ask by ``execute(_:)``.
+    /// Deletes the history up to a commit, as far as every registered consumer has seen it, and returns the number of
+    /// deleted transactions. It does not affect later commits. Programs usually call
+    /// ``ManagedObjectContext/execute(_:)-(PersistentHistoryChangeRequest)``.
     func deleteHistory(through number: UInt64) throws(StoreError) -> Int
 
-    /// The registered consumers, and the last commit that each has seen.
+    /// The registered consumers, and the last commit that each of them has seen.
     ///
     /// - Throws: `StoreError` if the store was closed.
     func historyConsumerNumbers() throws(StoreError) -> [String: UInt64]
 
-    /// Notes how far a consumer has seen the history; nil: that it is none any more. One that is not known is registered,
-    /// unless it must be. No one goes back.
+    /// Records how far a consumer has seen the history; nil removes the consumer. An unknown consumer is registered, unless
+    /// it must exist. A consumer's position never moves backward.
     ///
-    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if no history is kept, the commit is still to come, or the
-    ///   consumer is not registered and must be.
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if no history is kept, the commit does not exist yet, or the
+    ///   consumer must be registered and is not.
     func setHistoryConsumer(_ name: String, seen number: UInt64?, mustExist: Bool)
         throws(StoreError)
 }
 
 extension HistoryStore {
-    /// The point behind the newest commit; nil if no history is kept.
+    /// The position after the newest commit; nil if no history is kept.
     ///
     /// - Throws: `StoreError` if the store was closed.
     public func currentHistoryToken() throws(StoreError) -> PersistentHistoryToken? {
@@ -114,8 +115,8 @@ extension HistoryStore {
         }
     }
 
-    /// Goes through what a request asks for, a transaction at a time: in memory is one of them. Result type and limit of the
-    /// request say nothing here but whether transactions come with their changes.
+    /// Iterates over the results of a request, one transaction at a time; only one is in memory. The request's result
+    /// type and limit only determine whether transactions include their changes.
     ///
     /// ```swift
     /// let history = try store.fetchHistory(.fetchHistory(after: token))
@@ -125,15 +126,16 @@ extension HistoryStore {
     /// }
     /// ```
     ///
-    /// It reads the state of now, which is kept readable meanwhile.
+    /// It reads the current state, which stays readable during the iteration.
     ///
-    /// With durability below `.full` it also tells of commits that a power failure may still undo. Who applies them to
-    /// something that outlives the program calls `LogStore.synchronize()` before; otherwise the token has expired after
-    /// the power failure.
+    /// With durability below `.full`, it includes commits that a power failure may still undo. If you apply them to
+    /// something that outlives the program, call `LogStore.synchronize()` first; otherwise the token expires after a
+    /// power failure.
     ///
-    /// - Throws: `StoreError`: `.historyTokenExpired` if some of what followed the point has been deleted, or it is none of
-    ///   the store's, which was replaced by another copy of it (see ``PersistentHistoryToken``); `.invalidRequest` if the
-    ///   store keeps no history, the request deletes, or its condition names a key that there is not.
+    /// - Throws: `StoreError`: `.historyTokenExpired` if some of the transactions after the point have been deleted, or the
+    ///   point does not belong to the store's history because the store was replaced by another copy (see
+    ///   ``PersistentHistoryToken``); `.invalidRequest` if the store keeps no history, the request deletes, or its
+    ///   predicate contains an unknown key.
     public func fetchHistory(_ request: PersistentHistoryChangeRequest) throws(StoreError)
         -> PersistentHistoryStream
     {
@@ -208,13 +210,13 @@ extension HistoryStore {
         if number < bounds.horizon {
             throw StoreError(
                 .historyTokenExpired,
-                "some of the history after the token was deleted, so what has changed since is not known: read everything again"
+                "part of the history after the token was deleted, so some changes are unknown: read everything again"
             )
         }
         if number > bounds.last {
             throw StoreError(
                 .historyTokenExpired,
-                "the token is newer than the store, which was probably replaced by an older copy of it"
+                "the token is newer than the store, which was probably replaced by an older copy"
             )
         }
         if let mark = token.marks[identity.identifier] { try check(mark) }
@@ -240,14 +242,14 @@ extension HistoryStore {
         guard let bounds = try historyBounds(), mark.transaction <= bounds.horizon else {
             throw StoreError(
                 .historyTokenExpired,
-                "the token belongs to another course of the store's history: the store was replaced by another copy of it, or has lost its last commits in a power failure"
+                "the token belongs to a diverged history: the store was replaced by another copy, or lost its last commits in a power failure"
             )
         }
     }
 
-    /// Does what a request asks for.
+    /// Executes a request.
     ///
-    /// - Throws: As ``fetchHistory(_:)``; `.readOnly` for a deletion from a store that is opened for reading only.
+    /// - Throws: As ``fetchHistory(_:)``; `.readOnly` for a deletion from a read-only store.
     @discardableResult
     public func execute(_ request: PersistentHistoryChangeRequest) throws(StoreError)
         -> PersistentHistoryResult
@@ -288,7 +290,7 @@ extension HistoryStore {
 
     // MARK: Consumers
 
-    /// The registered consumers, and up to where each has seen the history.
+    /// The registered consumers, and how far each of them has seen the history.
     ///
     /// - Throws: `StoreError` if the store was closed.
     public func historyConsumers() throws(StoreError) -> [String: PersistentHistoryToken] {
@@ -297,9 +299,9 @@ extension HistoryStore {
         }
     }
 
-    /// Keeps the history from being deleted before somebody has seen it: what is retained now, and what will be written.
-    /// It is remembered in the store. One that is registered already stays where it is. Only who opens the store with
-    /// `persistentHistoryTracking` false ends the history all the same, and forgets its consumers.
+    /// Prevents history from being deleted before a consumer has seen it: what is retained now, and what will be
+    /// written. The store remembers its consumers. A registered consumer keeps its position. Opening the store with
+    /// `persistentHistoryTracking` false still ends the history, and forgets its consumers.
     ///
     /// ```swift
     /// try store.registerHistoryConsumer("search")
@@ -316,10 +318,10 @@ extension HistoryStore {
         try setHistoryConsumer(name, seen: bounds.horizon, mustExist: false)
     }
 
-    /// Notes that a consumer has seen the history up to a token: that much may be deleted.
+    /// Records that a consumer has seen the history up to a token, so that it can be deleted up to there.
     ///
-    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if it is not registered, or the token names nothing in this
-    ///   store; `.historyTokenExpired` if it names something that is not in the store's history.
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if the consumer is not registered, or the token has no
+    ///   position in this store; `.historyTokenExpired` if its position is not in the store's history.
     public func advance(_ consumer: String, to token: PersistentHistoryToken) throws(StoreError) {
         guard let bounds = try historyBounds() else { throw StoreError.noHistory }
         guard let point = token.numbers[identity.identifier] else {
@@ -330,7 +332,7 @@ extension HistoryStore {
         try setHistoryConsumer(consumer, seen: number, mustExist: true)
     }
 
-    /// Forgets a consumer; nothing is done if it is not registered.
+    /// Removes a consumer. Does nothing if it is not registered.
     ///
     /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if the store keeps no history.
     public func removeHistoryConsumer(_ name: String) throws(StoreError) {
@@ -343,16 +345,16 @@ extension StoreError {
     package static var noHistory: StoreError {
         StoreError(
             .invalidRequest,
-            "the store keeps no history: open it with persistentHistoryTracking to begin one")
+            "the store keeps no history: open it with persistentHistoryTracking to start one")
     }
 
     /// A consumer is not registered.
     package static var noSuchConsumer: StoreError {
-        StoreError(.invalidRequest, "no such consumer of the history is registered")
+        StoreError(.invalidRequest, "there is no registered history consumer with this name")
     }
 
     /// A consumer says that it has seen what is still to come.
     package static var unseenCommit: StoreError {
-        StoreError(.invalidRequest, "a consumer cannot have seen a commit that is still to come")
+        StoreError(.invalidRequest, "a consumer cannot have seen a commit that does not exist yet")
     }
 }

@@ -1,31 +1,31 @@
-// The part of the contract that stores with past states keep.
+// The part of the contract for stores with past states.
 
 public import FoundationEssentials
 
-/// How far back a store can be read as it was.
+/// How far back a store keeps past states.
 public enum PastStateRetention: Sendable, Hashable {
-    /// It is kept as it is, and nothing more.
+    /// Only the current state is kept.
     case off
-    /// The states behind all commits from now on, until they are purged.
+    /// The states after all commits from now on, until they are purged.
     case all
-    /// Those behind so many of the last commits, at least.
+    /// At least the states after that many of the last commits.
     case transactions(Int)
-    /// Those of so many of the last seconds, at least.
+    /// At least the states of that many of the last seconds.
     case seconds(Double)
 }
 
-/// Which past states of a store can be read.
+/// The past states of a store that can be read.
 public struct PastStateBounds: Sendable, Hashable {
-    /// The first commit whose state is kept.
+    /// The first commit whose state is available.
     public let horizon: UInt64
     /// The last commit.
     public let last: UInt64
-    /// How far back states are kept, from now on.
+    /// How long states are kept from now on.
     public let retention: PastStateRetention
-    /// Bytes of files that are kept for past states alone.
+    /// The size, in bytes, of files that are kept only for past states.
     public let bytes: UInt64
 
-    /// Describes what can be read.
+    /// Creates a range.
     public init(horizon: UInt64, last: UInt64, retention: PastStateRetention, bytes: UInt64) {
         self.horizon = horizon
         self.last = last
@@ -34,33 +34,33 @@ public struct PastStateBounds: Sendable, Hashable {
     }
 }
 
-/// A store that can be read as it was after a commit of the past.
+/// A store whose past states can be read.
 public protocol PastStore: PersistentStore {
-    /// Which past states can be read; nil if none are kept.
+    /// The past states that can be read; nil if none are kept.
     ///
     /// - Throws: `StoreError` if the store was closed.
     func pastStateBounds() throws(StoreError) -> PastStateBounds?
 
-    /// The state after a commit: what a snapshot showed that was taken then.
+    /// The state after a commit, as a snapshot taken at that time showed it.
     ///
     /// ```swift
     /// let before = try store.snapshot(at: transaction.transactionNumber - 1)
     /// ```
     ///
-    /// - Throws: `StoreError`: `.pastStateUnavailable`, with the first commit whose state is kept, if that is a later one, or
-    ///   the commit is still to come; `.invalidRequest` if the store keeps no past states.
-    /// - Complexity: O(log behind the newest checkpoint before the commit), or behind a past state that was read just now. As
-    ///   much memory as directory and indexes of the store take; two such states are kept for the next one who asks.
+    /// - Throws: `StoreError`: `.pastStateUnavailable`, with the first commit whose state is available, if that is a later
+    ///   one or the commit does not exist yet; `.invalidRequest` if the store keeps no past states.
+    /// - Complexity: O(log after the newest checkpoint before the commit), or after a past state that was read recently. It
+    ///   takes as much memory as the store's directory and indexes; two such states are cached.
     func snapshot(at number: UInt64) throws(StoreError) -> any StoreSnapshot
 
-    /// The last commit that was made up to a moment, by the clock of those who committed.
+    /// The last commit made up to a date, by the clock of the process that committed.
     ///
-    /// - Throws: As ``snapshot(at:)``, if none of the commits up to then is kept.
+    /// - Throws: As ``snapshot(at:)``, if the states of all commits up to then are gone.
     /// - Complexity: O(bytes of a segment).
     func transactionNumber(at date: Date) throws(StoreError) -> UInt64
 
-    /// Gives the states before a commit up; states that somebody reads stay readable. The space comes back as soon as nothing
-    /// else needs it.
+    /// Purges the states before a commit. States that are being read stay readable. The space is reclaimed as soon as
+    /// nothing else needs it.
     ///
     /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if the store keeps no past states.
     func purgePastStates(before number: UInt64) throws(StoreError)
@@ -77,7 +77,7 @@ extension PastStateRetention {
             }
         if isPossible { return }
         throw StoreError(
-            .invalidRequest, "past states are kept for a number of commits or seconds, from 0")
+            .invalidRequest, "past states are kept for a number of commits or seconds, 0 or more")
     }
 }
 

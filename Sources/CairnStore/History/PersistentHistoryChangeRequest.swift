@@ -1,37 +1,37 @@
-// What is asked of the history, and what is answered.
+// Requests for the history, and their results.
 
 public import CairnModel
 public import FoundationEssentials
 
-/// What a request for the history gives.
+/// The result type of a history request.
 public enum PersistentHistoryResultType: Int, Sendable, Hashable, CaseIterable {
-    /// Whether it was done.
+    /// Only whether it succeeded.
     case statusOnly = 0
-    /// The ids of the objects that were changed, each once.
+    /// The distinct ids of the changed objects.
     case objectIDs = 1
-    /// How many changes there are.
+    /// The number of changes.
     case count = 2
     /// Transactions without their changes.
     case transactionsOnly = 3
-    /// Changes, one after the other.
+    /// Changes, as one list.
     case changesOnly = 4
     /// Transactions with their changes.
     case transactionsAndChanges = 5
 }
 
-/// A point of the history, as a request names it.
+/// A point in the history.
 public enum PersistentHistoryPoint: Sendable, Hashable {
     /// Before everything that is retained.
     case beginning
-    /// That of a token.
+    /// The position of a token.
     case token(PersistentHistoryToken)
-    /// A moment.
+    /// A date.
     case date(Date)
     /// A transaction of a store.
     case transaction(UInt64, store: UUID)
 }
 
-/// Asks for the history of a store, or deletes a part of it.
+/// Fetches the history of a store, or deletes a part of it.
 ///
 /// ```swift
 /// var request = PersistentHistoryChangeRequest.fetchHistory(after: token)
@@ -41,27 +41,27 @@ public enum PersistentHistoryPoint: Sendable, Hashable {
 /// }
 /// ```
 public struct PersistentHistoryChangeRequest: Sendable {
-    /// What is to be done.
+    /// The operation of a request.
     public enum Operation: Sendable, Hashable {
-        /// Fetch what was written after a point, the transaction at the point excluded.
+        /// Fetch the transactions after a point, without a transaction at the point itself.
         case fetch(after: PersistentHistoryPoint)
-        /// Delete what was written before a point, the transaction at the point excluded.
+        /// Delete the transactions before a point, without a transaction at the point itself.
         case delete(before: PersistentHistoryPoint)
-        /// Delete what every registered consumer has seen.
+        /// Delete the transactions that every registered consumer has seen.
         case deleteSeen
     }
 
-    /// What is to be done.
+    /// The operation.
     public let operation: Operation
-    /// What the request gives.
+    /// The result type.
     public var resultType = PersistentHistoryResultType.transactionsAndChanges
     /// Only transactions of these authors; nil: of all.
     public var authors: Set<String>?
-    /// No transactions of these authors: mostly one's own.
+    /// Excludes transactions of these authors, usually the program's own.
     public var excludedAuthors: Set<String> = []
     /// Only transactions of contexts with these names; nil: of all.
     public var contextNames: Set<String>?
-    /// Only changes of objects of this entity, its descendants not among them; nil: of all.
+    /// Only changes of objects of exactly this entity, without its descendants; nil: of all.
     public var entityName: String?
     /// Only changes of these objects; nil: of all.
     public var changedObjectIDs: Set<ObjectID>?
@@ -69,30 +69,30 @@ public struct PersistentHistoryChangeRequest: Sendable {
     public var changeTypes: Set<PersistentHistoryChangeType>?
     /// Only updates that changed one of these properties; nil: all changes.
     public var updatedProperties: Set<String>?
-    /// At most so many transactions; 0: all.
+    /// The maximum number of transactions; 0 for all.
     public var fetchLimit = 0
     /// Only transactions, or changes, that meet a condition; nil: all.
     public var fetchRequest: PersistentHistoryFetchRequest?
-    /// Of the stores of a coordinator only these, by their identifiers; nil: all that keep a history.
+    /// Only these stores of a coordinator, by their identifiers; nil: all that keep a history.
     public var affectedStores: [UUID]?
 
     private init(_ operation: Operation) { self.operation = operation }
 
-    /// What was written after a point that a token names; nil: all that is retained.
+    /// Changes after a token; nil for everything retained.
     ///
-    /// Of a store that the token does not name, as it was added later, everything is fetched.
+    /// For a store that the token does not cover, because it was added later, the whole history is fetched.
     public static func fetchHistory(after token: PersistentHistoryToken?)
         -> PersistentHistoryChangeRequest
     {
         PersistentHistoryChangeRequest(.fetch(after: token.map { .token($0) } ?? .beginning))
     }
 
-    /// What was written after a moment.
+    /// Changes after a date.
     public static func fetchHistory(after date: Date) -> PersistentHistoryChangeRequest {
         PersistentHistoryChangeRequest(.fetch(after: .date(date)))
     }
 
-    /// What was written after a transaction.
+    /// Changes after a transaction.
     public static func fetchHistory(after transaction: PersistentHistoryTransaction)
         -> PersistentHistoryChangeRequest
     {
@@ -100,22 +100,22 @@ public struct PersistentHistoryChangeRequest: Sendable {
             .fetch(after: .transaction(transaction.transactionNumber, store: transaction.storeID)))
     }
 
-    /// Deletes what was written before the transaction that a token names, that one excluded.
+    /// Deletes changes before a token's transaction, excluding that one.
     ///
-    /// What a registered consumer has not seen is kept: see ``HistoryStore/registerHistoryConsumer(_:)``.
+    /// Changes that a registered consumer has not seen are kept: see ``HistoryStore/registerHistoryConsumer(_:)``.
     public static func deleteHistory(before token: PersistentHistoryToken)
         -> PersistentHistoryChangeRequest
     {
         deletion(.delete(before: .token(token)))
     }
 
-    /// Deletes what was written before a moment: the newest transaction whose time is before it, and all before that one,
-    /// whatever the clocks of those who wrote them said.
+    /// Deletes changes before a date: the newest transaction with an earlier timestamp, and all transactions before that
+    /// one, whatever their timestamps.
     public static func deleteHistory(before date: Date) -> PersistentHistoryChangeRequest {
         deletion(.delete(before: .date(date)))
     }
 
-    /// Deletes what was written before a transaction.
+    /// Deletes changes before a transaction.
     public static func deleteHistory(before transaction: PersistentHistoryTransaction)
         -> PersistentHistoryChangeRequest
     {
@@ -124,7 +124,7 @@ public struct PersistentHistoryChangeRequest: Sendable {
         )
     }
 
-    /// Deletes what every registered consumer has seen; nothing if none is registered.
+    /// Deletes changes that all registered consumers have seen; nothing if there are none.
     public static func deleteSeenHistory() -> PersistentHistoryChangeRequest {
         deletion(.deleteSeen)
     }
@@ -135,25 +135,25 @@ public struct PersistentHistoryChangeRequest: Sendable {
         return request
     }
 
-    /// Whether a part of the history is deleted.
+    /// Whether the request deletes a part of the history.
     public var isDeletion: Bool {
         if case .fetch = operation { false } else { true }
     }
 }
 
-/// What a request for the history gave.
+/// The result of a history request.
 public struct PersistentHistoryResult: Sendable {
-    /// What was asked for.
+    /// The requested type.
     public let resultType: PersistentHistoryResultType
-    /// Transactions, oldest first, if they were asked for.
+    /// Transactions, oldest first, if requested.
     public package(set) var transactions: [PersistentHistoryTransaction] = []
-    /// Changes, if they were asked for alone.
+    /// Changes, if they were requested without transactions.
     public package(set) var changes: [PersistentHistoryChange] = []
-    /// The ids of the objects that were changed, if they were asked for, each once.
+    /// The distinct ids of the changed objects, if requested.
     public package(set) var objectIDs: [ObjectID] = []
-    /// How many changes there are, if that was asked for.
+    /// The number of changes, if requested.
     public package(set) var count = 0
-    /// How many transactions a deletion has deleted.
+    /// The number of transactions that a deletion has deleted.
     public package(set) var deletedTransactionCount = 0
 
     package init(_ resultType: PersistentHistoryResultType) { self.resultType = resultType }

@@ -1,8 +1,8 @@
-// Which transactions or changes of the history are wanted, as a predicate.
+// A predicate for transactions or changes of the history.
 
 public import CairnModel
 
-/// A condition on transactions of the history, or on changes, for ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
+/// A condition on transactions or changes of the history, for ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
 ///
 /// ```swift
 /// let mine = try PersistentHistoryTransaction.fetchRequest(
@@ -15,37 +15,37 @@ public import CairnModel
 /// request.resultType = .changesOnly
 /// ```
 ///
-/// A transaction has `author`, `contextName`, `bundleID`, `processID`, `storeID`, `timestamp`, `transactionNumber` and `token`,
-/// which is the same number. A change has `changeID`, `changedEntity` (the entity's name, and `entityName` for it),
-/// `changedObjectID`, `changeType` (0 for insertions, 1 for updates, 2 for deletions), `transactionNumber` and `transaction`, behind
-/// which come the keys of that. Other keys are an error that names them.
+/// A transaction has the keys `author`, `contextName`, `bundleID`, `processID`, `storeID`, `timestamp`, `transactionNumber`
+/// and `token`, which is the same number. A change has the keys `changeID`, `changedEntity` (the entity's name, also
+/// `entityName`), `changedObjectID`, `changeType` (0 for insertions, 1 for updates, 2 for deletions), `transactionNumber`,
+/// and `transaction`, followed by one of the transaction's keys. For any other key the error names it.
 public struct PersistentHistoryFetchRequest: Sendable, Hashable {
-    /// What a condition is on.
+    /// What a condition applies to.
     public enum Subject: Sendable, Hashable {
-        /// Transactions: those that match come with all their changes.
+        /// Transactions. Those that match are returned with all their changes.
         case transactions
-        /// Changes: of a transaction come those that match, and none without any.
+        /// Changes. Transactions are returned with their matching changes, or not at all if there are none.
         case changes
     }
 
-    /// What the condition is on.
+    /// What the condition applies to.
     public let subject: Subject
     /// The condition; nil: all.
     public var predicate: PredicateNode?
-    /// What ``predicate`` says of nil.
+    /// The null semantics of ``predicate``.
     public var nullSemantics = NullSemantics.twoValued
-    /// The order of what is given; oldest first if there is none, and within what is equal.
+    /// The sort order; oldest first if empty, and among equal elements.
     ///
-    /// Changes can be sorted only where they are asked for alone, not in their transactions. What is sorted cannot be given one
-    /// after the other: then `fetchHistory(_:)` fails, and all that matches is in memory, or as much as ``fetchLimit`` says.
+    /// Changes can only be sorted on their own, not within transactions. Sorted results cannot be streamed:
+    /// `fetchHistory(_:)` fails then, and all matches are in memory, up to ``fetchLimit``.
     public var sortDescriptors: [SortKey] = []
-    /// At most so many transactions, or changes; 0: all.
+    /// The maximum number of transactions or changes; 0 for all.
     ///
-    /// Where changes come in their transactions, the last one has all of them that match, be it more: who goes on behind its token
-    /// misses none.
+    /// If changes are returned within transactions, the last one contains all its matching changes, even beyond the
+    /// limit, so continuing after its token misses none.
     public var fetchLimit = 0
 
-    /// Asks for transactions, or for changes.
+    /// A request for transactions, or for changes.
     public init(_ subject: Subject, predicate: PredicateNode? = nil) {
         self.subject = subject
         self.predicate = predicate
@@ -53,7 +53,7 @@ public struct PersistentHistoryFetchRequest: Sendable, Hashable {
 }
 
 extension PersistentHistoryTransaction {
-    /// A condition on transactions, which all of them meet.
+    /// A request for all transactions.
     public static var fetchRequest: PersistentHistoryFetchRequest { .init(.transactions) }
 
     /// A condition on transactions.
@@ -64,7 +64,7 @@ extension PersistentHistoryTransaction {
 }
 
 extension PersistentHistoryChange {
-    /// A condition on changes, which all of them meet.
+    /// A request for all changes.
     public static var fetchRequest: PersistentHistoryFetchRequest { .init(.changes) }
 
     /// A condition on changes.
@@ -75,9 +75,9 @@ extension PersistentHistoryChange {
 }
 
 extension PersistentHistoryChangeRequest {
-    /// All that is retained and meets a condition.
+    /// Everything retained that matches a condition.
     ///
-    /// What else the request can say counts beside it.
+    /// The request's other criteria also apply.
     public static func fetchHistory(withFetch request: PersistentHistoryFetchRequest)
         -> PersistentHistoryChangeRequest
     {

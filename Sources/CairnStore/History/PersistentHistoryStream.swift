@@ -1,4 +1,4 @@
-// The transactions that a request asks for, one after the other.
+// The transactions of a request, one at a time.
 //
 // Of several stores the oldest by their times come first; those of one store stay in their order. Nothing is read ahead
 // but the next transaction of each other store: what can be read is given before what cannot.
@@ -8,10 +8,10 @@
 import CairnModel
 import FoundationEssentials
 
-/// Goes through the transactions of a request, oldest first, a transaction at a time.
+/// Iterates over the transactions of a request, oldest first, one at a time.
 ///
-/// The state that it reads is kept readable until its end is reached, or until it would keep more of the disk's space than
-/// snapshots may: then ``next()`` throws `.snapshotExpired`, and to go on fetch behind the last token.
+/// The state it reads stays readable until the end is reached, or until it would retain more disk space than snapshots
+/// may: then ``next()`` throws `.snapshotExpired`; continue with a new fetch after the last token.
 public final class PersistentHistoryStream: PersistentHistoryCursor {
     /// The transactions of one store.
     private struct Source {
@@ -34,11 +34,11 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
     /// Up to where transactions were given, in all stores that are asked or that the request's token names.
     private var place: PersistentHistoryToken
 
-    /// The point up to which the stream has gone: behind the last transaction that it gave, and behind those that it has
-    /// passed over since, as the request does not want them.
+    /// The stream's current position: after the last transaction that it returned, and after those that it has skipped
+    /// since because they do not match.
     ///
-    /// Who asks for a part of the history goes on from here, be it that there was nothing for him: what was passed over need not
-    /// be looked at again, nor be retained for him.
+    /// Continue from here when you read only part of the history, even if nothing matched: skipped transactions do not
+    /// have to be examined or retained again.
     ///
     /// ```swift
     /// while let transaction = try history.next() { try index.apply(transaction) }
@@ -75,15 +75,15 @@ public final class PersistentHistoryStream: PersistentHistoryCursor {
         place = streams.reduce(PersistentHistoryToken([:])) { $0.merging($1.place) }
     }
 
-    /// The next transaction; nil behind the last one.
+    /// The next transaction; nil at the end.
     ///
-    /// - Throws: `StoreError` if it cannot be read: `.damaged`, and asking once more gives the one behind it;
-    ///   `.snapshotExpired`; `.invalidRequest` if the request has an order, for which all of it is needed.
+    /// - Throws: `StoreError` if it cannot be read: `.damaged`, and the next call returns the transaction after it;
+    ///   `.snapshotExpired`; `.invalidRequest` if the request has a sort order, which requires all results.
     public func next() throws(StoreError) -> PersistentHistoryTransaction? {
         if filter?.isSorted == true, !isPart {
             throw StoreError(
                 .invalidRequest,
-                "a sorted history cannot be streamed: execute the request, or leave the order out",
+                "a sorted history cannot be streamed: execute the request, or omit the sort order",
                 context: .init(key: request.fetchRequest?.sortDescriptors.first?.key))
         }
         guard var transaction = try advance() else { return nil }

@@ -1,4 +1,4 @@
-// A point in the history of one store or of several.
+// A position in the history of one or several stores.
 //
 // A point is the number of a commit. Numbers are used again: by who commits behind a copy of a store from before, or after a
 // power failure that took commits along which nobody had made durable. So a token that was given for a transaction also says
@@ -6,21 +6,21 @@
 
 package import FoundationEssentials
 
-/// A point in the history: what was written before it has been seen.
+/// A position in the history: everything before it has been seen.
 ///
-/// A token is opaque. It can be kept, in a file or in a store's metadata, and given to
-/// ``PersistentHistoryChangeRequest/fetchHistory(after:)-(PersistentHistoryToken?)`` at the next start of the program.
+/// A token is opaque. It can be stored, in a file or in a store's metadata, and passed to
+/// ``PersistentHistoryChangeRequest/fetchHistory(after:)-(PersistentHistoryToken?)`` the next time the program runs.
 ///
 /// ```swift
 /// let saved = try JSONEncoder().encode(token)
 /// let token = try JSONDecoder().decode(PersistentHistoryToken.self, from: saved)
 /// ```
 ///
-/// A store notices that a token is of another course of its history, as it was replaced by an older copy or lost its last
-/// commits in a power failure: such a token has expired. What it cannot notice is a token of a
-/// transaction that it has deleted from its history since the copy was put in its place.
+/// A store detects a token from a diverged history, after it was replaced by an older copy or lost its last commits in
+/// a power failure: the token has then expired. It cannot detect a token of a transaction that it has since deleted
+/// from its history.
 ///
-/// Tokens are equal if they name the same points.
+/// Tokens are equal if they represent the same positions.
 public struct PersistentHistoryToken: Sendable, Hashable, Codable {
     /// The transaction by which a store knows that a point is one of its own.
     package struct Mark: Sendable, Hashable {
@@ -52,10 +52,10 @@ public struct PersistentHistoryToken: Sendable, Hashable, Codable {
         marks = mark.map { [store: $0] } ?? [:]
     }
 
-    /// The point that is behind both: of each store the later one.
+    /// The later of both positions, for each store.
     ///
-    /// What a save or a change tells names the stores alone that were written, so that
-    /// `token = token.merging(change.historyToken)` keeps the places in the others.
+    /// Tokens of saves and changes only cover the stores that were written; `token =
+    /// token.merging(change.historyToken)` keeps the positions in the others.
     public func merging(_ other: PersistentHistoryToken) -> PersistentHistoryToken {
         var merged = self
         for (store, number) in other.numbers {
@@ -69,18 +69,18 @@ public struct PersistentHistoryToken: Sendable, Hashable, Codable {
         return merged
     }
 
-    /// Whether everything before this point is before another one too: of each store that this one names the other one
-    /// names a point that is not earlier. Of points of several stores it may be that neither is before the other.
+    /// Whether everything before this token is also before another one: for each store of this token the other token has a
+    /// position that is not earlier. With several stores, it is possible that neither covers the other.
     public func isCovered(by other: PersistentHistoryToken) -> Bool {
         numbers.allSatisfy { store, number in other.numbers[store].map { $0 >= number } ?? false }
     }
 
-    /// Whether they name the same points.
+    /// Whether they represent the same positions.
     public static func == (one: PersistentHistoryToken, other: PersistentHistoryToken) -> Bool {
         one.numbers == other.numbers
     }
 
-    /// Hashes what is compared.
+    /// Hashes what equality compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(numbers) }
 
     // MARK: Kept
@@ -115,7 +115,7 @@ public struct PersistentHistoryToken: Sendable, Hashable, Codable {
         }
     }
 
-    /// Reads a token.
+    /// Decodes a token.
     public init(from decoder: any Decoder) throws {
         let entries = try decoder.singleValueContainer().decode([String: Entry].self)
         numbers = [:]
@@ -137,7 +137,7 @@ public struct PersistentHistoryToken: Sendable, Hashable, Codable {
         }
     }
 
-    /// Writes the token.
+    /// Encodes the token.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(

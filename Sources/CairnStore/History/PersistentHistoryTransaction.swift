@@ -1,28 +1,28 @@
-// What one commit changed, as the history has it.
+// The changes of one commit in the history.
 
 public import CairnModel
 public import FoundationEssentials
 
-/// One commit of the history: who wrote, when, and what was changed.
+/// A commit in the history: its author, time and changes.
 public struct PersistentHistoryTransaction: Sendable {
     /// When it was committed.
     public let timestamp: Date
-    /// Its number in its store: the number of the commit. Numbers rise, and some are left out.
+    /// Its number in its store, which is the number of the commit. Numbers ascend, with gaps.
     public let transactionNumber: UInt64
     /// The identifier of its store.
     public let storeID: UUID
-    /// The name of the program that wrote; nil if it is not known. (Programs have no bundles here.)
+    /// The name of the program that wrote; nil if unknown. (There are no bundles here.)
     public let bundleID: String?
-    /// The number of the process that wrote.
+    /// The id of the process that wrote.
     public let processID: Int32
     /// The name of the context that wrote, if it has one.
     public let contextName: String?
-    /// Who wrote, if that was said.
+    /// The author, if one was set.
     public let author: String?
-    /// What was changed; nil if the request asked for transactions alone.
+    /// The changes; nil if only transactions were requested.
     public internal(set) var changes: PersistentHistoryChanges?
-    /// The point behind it, and behind what was fetched before it: of the other stores that the request asks, or that its
-    /// token names, it keeps the places.
+    /// The position after it, and after everything fetched before it: for other stores that the request covers, or that
+    /// its token covers, it keeps their positions.
     public internal(set) var token: PersistentHistoryToken
 
     /// Describes a transaction.
@@ -44,27 +44,27 @@ public struct PersistentHistoryTransaction: Sendable {
                 transaction: transactionNumber, time: timestamp.timeIntervalSinceReferenceDate))
     }
 
-    /// The ids of new objects, as far as the transaction has its changes.
+    /// The ids of new objects, if the transaction has its changes.
     public var insertedObjectIDs: [ObjectID] { changes?.objectIDs(.insert) ?? [] }
-    /// The ids of changed objects, as far as the transaction has its changes.
+    /// The ids of changed objects, if the transaction has its changes.
     public var updatedObjectIDs: [ObjectID] { changes?.objectIDs(.update) ?? [] }
-    /// The ids of objects that are no more, as far as the transaction has its changes.
+    /// The ids of deleted objects, if the transaction has its changes.
     public var deletedObjectIDs: [ObjectID] { changes?.objectIDs(.delete) ?? [] }
 }
 
-/// What was done to an object.
+/// The type of a change.
 public enum PersistentHistoryChangeType: Int, Sendable, Hashable, CaseIterable, Codable {
-    /// It was made.
+    /// The object was inserted.
     case insert = 0
-    /// It was changed.
+    /// The object was updated.
     case update = 1
-    /// It was deleted.
+    /// The object was deleted.
     case delete = 2
 }
 
-/// What a transaction did to one object.
+/// A transaction's change to one object.
 public struct PersistentHistoryChange: Sendable {
-    /// Its place among the changes of its transaction, from 1.
+    /// Its position among the changes of its transaction, from 1.
     public let changeID: Int64
     /// The number of its transaction.
     public let transactionNumber: UInt64
@@ -72,21 +72,21 @@ public struct PersistentHistoryChange: Sendable {
     public let changedObjectID: ObjectID
     /// The name of the object's entity.
     public let entityName: String
-    /// What was done to it.
+    /// The type of the change.
     public let changeType: PersistentHistoryChangeType
-    /// Of a deletion: the values of attributes that the model wants to be kept
-    /// (`preservesValueInHistoryOnDeletion`), by name; nil if there are none. Values of more than a few KiB are not kept.
+    /// For a deletion: the values of attributes with `preservesValueInHistoryOnDeletion`, by name; nil if there are none.
+    /// Values of more than a few KiB are not kept.
     public let tombstone: [String: Value]?
-    /// Of an update: the names of the properties that were changed, relationships among them.
+    /// For an update: the names of the changed properties, including relationships.
     public let updatedProperties: Set<String>?
-    /// Of a deletion in favour of another object, as de-duplication does it: the id of that one. It may have been folded into
-    /// yet another one later.
+    /// If the object was merged into another one and deleted, as by deduplication: the id of the other object, which may
+    /// later have been merged into yet another one.
     public let redirectedObjectID: ObjectID?
 }
 
-/// The changes of a transaction: one for each object, made when it is asked for.
+/// The changes of a transaction: one per object, created on access.
 ///
-/// What a batch request has done to a million objects takes some hundred bytes here.
+/// The changes of a batch request to a million objects take about a hundred bytes here.
 public struct PersistentHistoryChanges: Sendable, RandomAccessCollection {
     /// Objects of one entity to which the same was done.
     package struct Group: Sendable {
@@ -133,7 +133,7 @@ public struct PersistentHistoryChanges: Sendable, RandomAccessCollection {
     private let transaction: UInt64
     /// Where the changes are among all of the transaction, from 1; nil if they are all.
     private let places: ObjectPlaces?
-    /// How many there are.
+    /// The number of changes.
     public let count: Int
 
     /// - Parameters:
@@ -163,12 +163,12 @@ public struct PersistentHistoryChanges: Sendable, RandomAccessCollection {
 
     /// The index of the first change.
     public var startIndex: Int { 0 }
-    /// The index behind the last change.
+    /// The index after the last change.
     public var endIndex: Int { count }
 
     /// A change.
     ///
-    /// - Complexity: O(log runs of neighbouring objects).
+    /// - Complexity: O(log runs of adjacent objects).
     public subscript(_ position: Int) -> PersistentHistoryChange {
         precondition(position >= 0 && position < count, "the transaction has fewer changes")
         var (low, high) = (0, runs.count)

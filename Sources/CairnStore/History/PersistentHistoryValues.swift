@@ -1,21 +1,21 @@
-// The values that a transaction of the history has found, and those that it left.
+// The values before and after a transaction of the history.
 
 public import CairnModel
 
 /// An object before a transaction and after it.
 public struct PersistentHistoryValues: Sendable {
-    /// What was done to it.
+    /// The change.
     public let change: PersistentHistoryChange
-    /// Its attributes and to-one relationships as they were, by name; nil if it was made by the transaction. Parts of composite
-    /// attributes have dotted names.
+    /// The previous values of its attributes and to-one relationships, by name; nil if the transaction inserted it.
+    /// Elements of composite attributes have dotted names.
     public let before: [String: Value]?
-    /// The same as they were left; nil if it was deleted.
+    /// Their values after the transaction; nil if it deleted the object.
     public let after: [String: Value]?
 }
 
 extension PastStore {
-    /// Goes through the objects that a transaction of the history changed, with their values before and after it: as long as
-    /// past states are kept that far back. Both states are made once, for all of them.
+    /// Iterates over the objects that a history transaction changed, with their values before and after it, as far back
+    /// as past states are kept. Both states are built once for all objects.
     ///
     /// ```swift
     /// try store.readValues(of: transaction) { object in
@@ -24,11 +24,11 @@ extension PastStore {
     /// }
     /// ```
     ///
-    /// Going through one transaction after the other does not begin again with each: their states follow each other.
+    /// Iterating over consecutive transactions does not start over for each: each state continues from the one before.
     ///
-    /// - Parameter body: told each object; goes on as long as it returns true.
-    /// - Throws: As ``snapshot(at:)``; `.invalidRequest` if the transaction is one of another store.
-    /// - Complexity: O(changes), and what the two states take.
+    /// - Parameter body: called for each object; return true to continue.
+    /// - Throws: As ``snapshot(at:)``; `.invalidRequest` if the transaction belongs to another store.
+    /// - Complexity: O(changes), in addition to building the two states.
     public func readValues(
         of transaction: PersistentHistoryTransaction, _ body: (PersistentHistoryValues) -> Bool
     ) throws(StoreError) {
@@ -55,7 +55,7 @@ extension PastStore {
         }
     }
 
-    /// The same at once, for a transaction that changed few objects.
+    /// Returns all values at once, for a transaction that changed few objects.
     ///
     /// - Throws: As ``readValues(of:_:)``.
     public func values(of transaction: PersistentHistoryTransaction) throws(StoreError)

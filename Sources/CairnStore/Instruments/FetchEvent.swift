@@ -1,8 +1,8 @@
-// What was read by a request.
+// An event for a request that read something.
 
 public import CairnModel
 
-/// A request of a context was answered: by its store, and by what is changed in the context.
+/// A context executed a request, in its store and over its changed objects.
 public struct FetchEvent: Sendable {
     /// What was read.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -10,47 +10,48 @@ public struct FetchEvent: Sendable {
         case objects
         /// Ids of objects.
         case objectIDs
-        /// How many there are.
+        /// The number of objects.
         case count
-        /// Rows of values.
+        /// Rows with values.
         case values
         /// Rows of a lazy fetch.
         case batch
-        /// Rows, or members and their rows, that a relationship leads to: one step of a key path.
+        /// Rows of the destination of a relationship, or members and their rows: one step of a key path.
         case prefetch
     }
 
-    /// What the request says.
+    /// The request.
     public struct Request: Sendable, Hashable {
         /// The entity's name.
         public var entity: String
         /// Which objects; nil = all.
         public var predicate: PredicateNode?
-        /// What ``predicate`` and ``having`` say of nil.
+        /// The null semantics of ``predicate`` and ``having``.
         public var nullSemantics = NullSemantics.twoValued
-        /// The order.
+        /// The sort order.
         public var sort: [SortKey] = []
-        /// The greatest number of results; nil = all.
+        /// The maximum number of results; nil = all.
         public var limit: Int?
-        /// How many results are left out first.
+        /// How many results to skip first.
         public var offset = 0
-        /// The names of the values that are read; empty if objects are.
+        /// The names of the values to read; empty for objects.
         public var properties: [String] = []
-        /// What the values of one row are grouped by.
+        /// What the rows are grouped by.
         public var groupedBy: [String] = []
-        /// Which groups are wanted; nil = all.
+        /// The condition on groups; nil = all.
         public var having: PredicateNode?
-        /// Whether of rows that are equal only the first is wanted.
+        /// Whether rows are distinct.
         public var isDistinct = false
-        /// The relationships that are read along with them.
+        /// The relationships to prefetch.
         public var prefetchedKeyPaths: [String] = []
 
         /// A request for all objects of an entity.
         public init(entity: String) { self.entity = entity }
 
-        /// The request in words.
+        /// The request as text.
         ///
-        /// - Parameter showsValues: whether the values that the predicate compares with are shown: they may be data of users.
+        /// - Parameter showsValues: whether to include the values that the predicate compares with: they can be users'
+        ///   data.
         public func text(showsValues: Bool) -> String {
             var text = properties.isEmpty ? "" : properties.joined(separator: ", ") + " of "
             if isDistinct { text = "distinct " + text }
@@ -60,7 +61,7 @@ public struct FetchEvent: Sendable {
             }
             if !groupedBy.isEmpty { text += " grouped by \(groupedBy.joined(separator: ", "))" }
             if let having { text += " having \(showsValues ? having : having.withoutValues)" }
-            if nullSemantics == .sql { text += " with the nil of SQL" }
+            if nullSemantics == .sql { text += " with SQL nulls" }
             if !sort.isEmpty {
                 text += " sorted by \(sort.map(\.outline).joined(separator: ", "))"
             }
@@ -72,19 +73,19 @@ public struct FetchEvent: Sendable {
 
     /// What was read.
     public let kind: Kind
-    /// What was asked for.
+    /// The request.
     public let request: Request
-    /// Of a prefetch: the path from the objects of the request to those that were read.
+    /// For a prefetch: the key path from the objects of the request to those that were read.
     public let keyPath: String?
-    /// How many objects, ids or rows there were; of a count, the count.
+    /// The number of objects, ids or rows; for a count, the count.
     public let count: Int
-    /// How long it took, what was read ahead along with it included.
+    /// The duration, including prefetching.
     public let duration: Duration
-    /// Whether it ran beside the caller.
+    /// Whether it was asynchronous.
     public let isAsynchronous: Bool
     /// The name of the context.
     public let contextName: String?
-    /// What went wrong, if anything did.
+    /// The error, if any.
     public let error: StoreError?
     /// What the store was asked, and in which state.
     private let question: (asked: StoreQuestion, snapshot: any StoreSnapshot)?
@@ -105,11 +106,11 @@ public struct FetchEvent: Sendable {
         self.question = question
     }
 
-    /// How the store answers such a request: by an index or a scan, with groups and a sort or without, over how many rows and
-    /// blocks. Nil where objects were asked for by their ids, and where there is no answer.
+    /// The store's query plan for this request: index or scan, groups, sort, rows and blocks. Nil if objects were
+    /// requested by id, or if there is no result.
     ///
-    /// The store does it once more for that, as ``StoreSnapshot/explain(_:)`` says, in the state in which it was asked. An
-    /// event that is kept keeps that state.
+    /// The store executes the request again in the same state: see ``StoreSnapshot/explain(_:)-(StoreFetch)``. An event
+    /// that you keep retains that state.
     ///
     /// - Throws: As the request.
     public func plan() throws(StoreError) -> QueryPlan? {

@@ -1,17 +1,17 @@
-// Who is told of what contexts do.
+// Receives events about what contexts do.
 
-/// Gets what contexts ask of their store, and how long it took.
+/// Receives the requests of contexts to their store, and their durations.
 ///
-/// ``TraceInstrument`` writes it down as lines. The library CairnInstruments passes it on to swift-log and swift-metrics.
-/// Without instruments nothing is measured, and no event is made.
+/// ``TraceInstrument`` logs events as lines. The library CairnInstruments passes them to swift-log and swift-metrics.
+/// Without instruments, nothing is measured, and no events are created.
 ///
-/// Instruments are called by the thread that works, while it does: what they do takes the time of the work. They must not use
-/// the context that the event is of.
+/// Instruments are called synchronously on the working thread, so their time adds to the work. They must not use the
+/// context of the event.
 public protocol Instrument: Sendable {
-    /// The events that are wanted; others are not made. It is asked for once, when the instrument is set.
+    /// The kinds of events to receive; others are not created. It is read once, when the instrument is set.
     var interests: StoreEventKinds { get }
 
-    /// Takes an event of a kind that is wanted.
+    /// Receives an event of one of these kinds.
     func receive(_ event: StoreEvent)
 }
 
@@ -25,22 +25,22 @@ public struct StoreEventKinds: OptionSet, Sendable, Hashable {
     /// A bit for each kind.
     public let rawValue: UInt32
 
-    /// The kinds of these bits.
+    /// The kinds with these bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Requests that read: fetches, counts, batches, rows that are read ahead.
+    /// Requests that read: fetches, counts, batches, prefetched rows.
     public static let fetches = StoreEventKinds(rawValue: 1)
-    /// Faults whose values had to be asked for.
+    /// Faults whose values had to be read from the store.
     public static let faultMisses = StoreEventKinds(rawValue: 2)
-    /// Faults whose values were here: a fetch or a prefetch had brought them.
+    /// Faults whose values were available from a fetch or a prefetch.
     public static let faultHits = StoreEventKinds(rawValue: 4)
     /// Saves.
     public static let saves = StoreEventKinds(rawValue: 8)
     /// Batch requests.
     public static let batches = StoreEventKinds(rawValue: 16)
-    /// Objects that are refreshed: they become faults again, or are reread. What `rollback()` and `reset()` do is none.
+    /// Objects that are refreshed: they become faults again, or are reread. `rollback()` and `reset()` do not count.
     public static let refreshes = StoreEventKinds(rawValue: 32)
-    /// Advice. It costs an entry in a table for each object that is fetched.
+    /// Advice. It costs a table entry for each fetched object.
     public static let advice = StoreEventKinds(rawValue: 64)
 
     /// All faults.
@@ -51,21 +51,21 @@ public struct StoreEventKinds: OptionSet, Sendable, Hashable {
     ]
 }
 
-/// What a context has done, or what could be done better.
+/// An action of a context, or advice.
 ///
-/// More cases may come: give a `switch` over it a `default` clause.
+/// Cases may be added: a `switch` over it requires a `default` clause.
 public enum StoreEvent: Sendable {
-    /// Something was read by a request.
+    /// A request read something.
     case fetch(FetchEvent)
-    /// A fault was touched.
+    /// A fault was fired.
     case fault(FaultEvent)
     /// Changes were saved.
     case save(SaveEvent)
-    /// A batch request was carried out.
+    /// A batch request was executed.
     case batch(BatchEvent)
     /// Objects were refreshed.
     case refresh(RefreshEvent)
-    /// A loop reads what one request could have read.
+    /// A loop reads one by one what one request could have read.
     case advice(PrefetchAdvice)
 
     /// The kind of event.

@@ -1,24 +1,24 @@
-// What happens to objects: they are read one by one, saved, refreshed.
+// Events for objects: reading them one by one, saving and refreshing them.
 
 public import CairnModel
 
-/// A fault was touched: an object whose values, or a to-many relationship whose members, had not been looked at.
+/// A fault was fired: an object whose values, or a to-many relationship whose members, had not been accessed.
 public struct FaultEvent: Sendable {
-    /// The object's entity; of an object that the store does not have, the one it was taken for.
+    /// The object's entity; for an object that the store does not have, its assumed entity.
     public let entity: String
-    /// The relationship whose members were wanted; nil if the object's values were.
+    /// The relationship whose members were read; nil if the object's values were.
     public let relationship: String?
     /// The object.
     public let objectID: ObjectID
-    /// Whether the store had to be asked; else a fetch or a prefetch had brought what was wanted.
+    /// Whether the store was queried; otherwise a fetch or a prefetch had read the values.
     public let isMiss: Bool
-    /// How many rows or members were found.
+    /// The number of rows or members found.
     public let count: Int
-    /// How long the store took; zero if it was not asked.
+    /// The duration of the query; zero if the store was not queried.
     public let duration: Duration
     /// The name of the context.
     public let contextName: String?
-    /// What went wrong, if anything did.
+    /// The error, if any.
     public let error: StoreError?
 
     package init(
@@ -36,57 +36,57 @@ public struct FaultEvent: Sendable {
     }
 }
 
-/// A context saved its changes, or could not. There is none for a save that has nothing to write.
+/// A context saved its changes, or failed to. A save without changes creates no event.
 public struct SaveEvent: Sendable {
-    /// How many new objects were to be written.
+    /// The number of new objects to write.
     public package(set) var inserted = 0
-    /// How many changed ones.
+    /// The number of changed objects to write.
     public package(set) var updated = 0
-    /// How many were to be deleted.
+    /// The number of objects to delete.
     public package(set) var deleted = 0
-    /// How many members were added to, or removed from, many-to-many relationships.
+    /// The number of members added to, or removed from, many-to-many relationships.
     public package(set) var memberChanges = 0
-    /// How many new objects became one with a stored one that has the same key.
+    /// The number of new objects that were merged into stored ones with the same key.
     public package(set) var absorbed = 0
-    /// How many conflicts were reported: to a merge policy of one's own, or as the error.
+    /// The number of conflicts reported: to a custom merge policy, or as the error.
     public package(set) var conflicts = 0
-    /// How long it took, hooks, validation and merge policies included.
+    /// The duration, including hooks, validation and merge policies.
     public package(set) var duration = Duration.zero
     /// The name of the context.
     public package(set) var contextName: String?
-    /// What went wrong, if anything did: nothing is written then.
+    /// The error, if any. In that case nothing was written.
     public package(set) var error: (any Error)?
 
     package init() {}
 }
 
-/// A context carried out a batch request, or could not.
+/// A context executed a batch request, or failed to.
 public struct BatchEvent: Sendable {
-    /// What the request is for.
+    /// The kind of request.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Inserting and updating rows.
         case insert
-        /// Giving objects new values.
+        /// Updating objects.
         case update
         /// Deleting objects.
         case delete
     }
 
-    /// What the request is for.
+    /// The kind of request.
     public let kind: Kind
     /// The entity's name.
     public let entity: String
-    /// How many rows were inserted.
+    /// The number of inserted rows.
     public package(set) var inserted = 0
-    /// How many were updated.
+    /// The number of updated objects.
     public package(set) var updated = 0
-    /// How many were deleted, those included that a cascade reached.
+    /// The number of deleted objects, including those that a cascade deleted.
     public package(set) var deleted = 0
-    /// How long it took.
+    /// The duration.
     public package(set) var duration = Duration.zero
     /// The name of the context.
     public package(set) var contextName: String?
-    /// What went wrong, if anything did: nothing is written then.
+    /// The error, if any. In that case nothing was written.
     public package(set) var error: StoreError?
 
     package init(_ kind: Kind, entity: String) {
@@ -95,12 +95,12 @@ public struct BatchEvent: Sendable {
     }
 }
 
-/// Objects of a context were refreshed: they became faults again, or were reread. There is none for `rollback()` and
-/// `reset()`.
+/// Objects of a context were refreshed: they became faults again, or were reread. `rollback()` and `reset()` create no
+/// event.
 public struct RefreshEvent: Sendable {
-    /// How many objects.
+    /// The number of objects.
     public let count: Int
-    /// How long it took.
+    /// The duration.
     public let duration: Duration
     /// The name of the context.
     public let contextName: String?

@@ -1,4 +1,4 @@
-// Events as lines that people read.
+// Events as lines for people.
 //
 //   cairn: fetch Recipe sorted by title: 200 objects in 0.412 ms
 //   cairn: [list] fault Type 3: 1 row in 0.015 ms
@@ -15,43 +15,44 @@ import CairnModel
     import Darwin
 #endif
 
-/// Writes what contexts do as lines, each event by itself.
+/// Logs what contexts do, one line per event.
 ///
 /// ```swift
 /// container.instruments = [TraceInstrument(level: .requests)]
 /// ```
 ///
-/// Containers that are made while the environment variable `CAIRN_DEBUG` is 1, 2 or 3 have one of that level from the
-/// beginning, which writes to standard error.
+/// Containers that are created while the environment variable `CAIRN_DEBUG` is 1, 2 or 3 start with one of that level,
+/// which writes to standard error.
 public struct TraceInstrument: Instrument {
-    /// How much is written.
+    /// How much to log.
     public enum Level: Int, Sendable, Hashable, CaseIterable, Comparable {
         /// Requests, saves and advice, with times and numbers of rows. No values of objects.
         case requests = 1
-        /// Also the values that predicates compare with, whole error messages, and faults that asked the store.
+        /// Also the values that predicates compare with, whole error messages, and faults that queried the store.
         case values = 2
-        /// Also how the store finds what is fetched: rows expected and looked at, blocks read and passed over. It is asked
-        /// once more for that, which takes as long as the fetch.
+        /// Also query plans: estimated and examined rows, blocks read and skipped. Each plan executes the fetch again,
+        /// which takes as long as the fetch itself.
         case plans = 3
 
-        /// Whether less is written.
+        /// Whether the left level logs less.
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// How much is written.
+    /// How much to log.
     public let level: Level
     private let take: @Sendable (String) -> Void
 
-    /// A trace.
+    /// Creates a trace.
     ///
-    /// - Parameter take: takes the lines of an event, joined by line feeds, without one at the end; from any thread. Nil: they
-    ///   go to standard error.
+    /// - Parameter take: receives the lines of an event, joined by line feeds, without a trailing one; called on any
+    ///   thread. Nil: they are written to standard error.
     public init(level: Level = .requests, to take: (@Sendable (String) -> Void)? = nil) {
         self.level = level
         self.take = take ?? Self.writeToStandardError
     }
 
-    /// The trace that an environment asks for by `CAIRN_DEBUG`; nil if it asks for none. Numbers above 3 mean 3.
+    /// Creates the trace that the environment variable `CAIRN_DEBUG` requests; nil if it requests none. Numbers above 3
+    /// mean 3.
     public init?(
         environment: [String: String], to take: (@Sendable (String) -> Void)? = nil
     ) {
@@ -74,13 +75,13 @@ public struct TraceInstrument: Instrument {
         _ = text.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// Faults only if they are written; advice always.
+    /// Faults only if they are logged; advice always.
     public var interests: StoreEventKinds {
         let always: StoreEventKinds = [.fetches, .saves, .batches, .refreshes, .advice]
         return level >= .values ? always.union(.faultMisses) : always
     }
 
-    /// Writes an event.
+    /// Logs an event.
     public func receive(_ event: StoreEvent) { take(text(of: event)) }
 
     // MARK: Lines
@@ -116,7 +117,7 @@ public struct TraceInstrument: Instrument {
                     count(event.count, "row", "rows")
                 )
             }
-        let beside = event.isAsynchronous ? " beside the caller" : ""
+        let beside = event.isAsynchronous ? " in the background" : ""
         let line = line(
             event.contextName, verb + beside, found, event.duration, event.error)
         guard level >= .plans, let plan = plan(event) else { return line }
@@ -134,8 +135,8 @@ public struct TraceInstrument: Instrument {
         }
         let lines = [
             plan.steps,
-            "estimated \(plan.estimatedRows) of \(plan.allRows) rows; \(plan.rowsLooked) looked at",
-            "\(plan.blocksRead) blocks read, \(plan.blocksSkipped) not",
+            "estimated \(plan.estimatedRows) of \(plan.allRows) rows; \(plan.rowsLooked) examined",
+            "\(plan.blocksRead) blocks read, \(plan.blocksSkipped) skipped",
         ]
         return lines.joined(separator: "\n").split(separator: "\n").map { "  \($0)" }
             .joined(separator: "\n")
@@ -159,7 +160,7 @@ public struct TraceInstrument: Instrument {
         ]
         if event.memberChanges > 0 { parts.append("\(event.memberChanges) members changed") }
         if event.absorbed > 0 { parts.append("\(event.absorbed) absorbed") }
-        if event.conflicts > 0 { parts.append("\(event.conflicts) in conflict") }
+        if event.conflicts > 0 { parts.append("\(event.conflicts) conflicts") }
         return line(
             event.contextName, "save", parts.joined(separator: ", "), event.duration, event.error)
     }

@@ -1,62 +1,63 @@
-// Deletes many objects as one unit, without loading them.
+// Deletes many objects atomically, without loading them.
 
 public import CairnModel
 public import FoundationEssentials
 
-/// A batch delete: the objects that a fetch finds, or those of a list of ids.
+/// A batch delete of the objects that a fetch matches, or of a list of ids.
 ///
-/// The delete rules of the model are applied by the store: nullify clears what points at a deleted object,
-/// cascade deletes on, deny refuses the whole request. What forbids it is found before anything is deleted, and all of
-/// it is reported: with `.deleteDenied` each object that cannot be deleted with the relationship, and as the value the object that is
-/// in it; with `.missingMandatory` each object that would be left with a mandatory relationship that is nil, with the relationship,
-/// and as the value the object that cannot be deleted. If there are both, the error is `.multiple`. A hundred of each are listed.
+/// The store applies the model's delete rules: nullify clears references to a deleted object, cascade deletes its
+/// targets, deny rejects the whole request. Violations are detected before anything is deleted, and all are reported:
+/// with `.deleteDenied`, each object that cannot be deleted, with the relationship, and as the value the object in it;
+/// with `.missingMandatory`, each object whose required relationship would become nil, with the relationship, and as
+/// the value the object that cannot be deleted. If there are both, the error is `.multiple`. At most a hundred of each
+/// are listed.
 public struct BatchDeleteRequest: Sendable {
-    /// Which objects.
+    /// Which objects to delete.
     public enum Target: Sendable {
-        /// Those that a fetch finds; its sort order, limit and offset are respected.
+        /// Those that a fetch returns. Its sort order, limit and offset apply.
         case fetch(StoreFetch)
-        /// Those with these ids; ids that do not exist are passed over.
+        /// Those with these ids. Ids that do not exist are ignored.
         case ids([ObjectID], entity: Int)
-        /// Those with these ids, all of one hierarchy; ids that do not exist are passed over.
+        /// Those with these ids, all of one hierarchy. Ids that do not exist are ignored.
         case objectIDs([ObjectID])
-        /// Those of an entity and its descendants that meet a condition; nil = all.
+        /// Those of an entity and its descendants that match a condition; nil = all.
         case matching(PredicateNode?, entityName: String)
     }
     /// What the result should contain.
     public enum ResultType: Int, Sendable {
-        /// Success alone.
+        /// Only success.
         case statusOnly = 0
         /// The ids of the deleted objects.
         case objectIDs = 1
         /// How many objects were deleted.
         case count = 2
     }
-    /// Which objects.
+    /// Which objects to delete.
     public var target: Target
-    /// What the condition of ``Target/matching(_:entityName:)`` says of nil.
+    /// The null semantics of the condition of ``Target/matching(_:entityName:)``.
     public var nullSemantics = NullSemantics.twoValued
-    /// Whether of those that match objects of the entity's descendants are deleted as well. What a rule reaches always is.
+    /// Whether objects of the entity's descendants can match too. Delete rules reach them in any case.
     public var includesSubentities = true
-    /// The order in which limit and offset of those that match count.
+    /// The sort order to which limit and offset apply.
     public var sortDescriptors: [SortKey] = []
-    /// The greatest number of those that match; 0 = all.
+    /// The maximum number of objects that match; 0 = all.
     public var fetchLimit = 0
-    /// How many of those that match are left out first.
+    /// How many objects that match to skip first.
     public var fetchOffset = 0
-    /// The stores from which objects are deleted, by their identifiers, if there are several behind a coordinator: of those that
-    /// match, or that ids name, those in other stores stay. Nil = all that can be written. A store that is none of them refuses
-    /// the request, as a coordinator does that lacks one of them.
+    /// The stores of a coordinator from which to delete objects, by their identifiers. Objects in other stores are not
+    /// deleted, even if they match or their ids are listed. Nil = all writable stores. A store that is not listed rejects
+    /// the request, and so does a coordinator that lacks one of the listed stores.
     public var affectedStores: [UUID]?
     /// What the result should contain.
     public var resultType = ResultType.statusOnly
-    /// Whether the result lists the ids.
+    /// Whether the result contains the ids.
     public var reportsIDs: Bool {
         get { resultType == .objectIDs }
         set { resultType = newValue ? .objectIDs : .statusOnly }
     }
-    /// Who writes.
+    /// The author.
     public var author: String?
-    /// The name of the context that asks.
+    /// The name of the context that executes the request.
     public var contextName: String?
 
     /// Why the request cannot be carried out, if that was known when it was made.
@@ -86,7 +87,7 @@ public struct BatchDeleteRequest: Sendable {
         self.init(.matching(predicate, entityName: entityName))
     }
 
-    /// Deletes objects by their ids, which are of one hierarchy.
+    /// Deletes objects by their ids, which belong to one hierarchy.
     public init(objectIDs: [ObjectID]) { self.init(.objectIDs(objectIDs)) }
 
     /// The same request with a fetch in place of a condition, and an entity beside ids: what every store begins with.
@@ -116,13 +117,13 @@ public struct BatchDeleteRequest: Sendable {
             guard !id.isTemporary, let own = entity(id).map({ schema.entities[$0].root }) else {
                 throw StoreError(
                     .foreignObject,
-                    "the id does not belong to a store that the objects are deleted from",
+                    "the id does not belong to a store of the request",
                     context: .init(objectID: id))
             }
             guard root ?? own == own else {
                 throw StoreError(
                     .invalidRequest,
-                    "all ids of one request must be of objects of one entity hierarchy",
+                    "all ids of a request must belong to the same entity hierarchy",
                     context: .init(entity: schema.entities[own].name, objectID: id))
             }
             root = own
@@ -156,13 +157,13 @@ public struct BatchDeleteRequest: Sendable {
     }
 }
 
-/// What a batch delete did.
+/// The result of a batch delete.
 public struct BatchDeleteResult: Sendable {
-    /// How many objects the request named and deleted, without those that a cascade reached.
+    /// The number of matching objects that were deleted, without those that a cascade deleted.
     public var deletedCount = 0
-    /// How many more a cascade deleted.
+    /// The number of additional objects that a cascade deleted.
     public var cascadedCount = 0
-    /// The ids of all deleted objects, if they were asked for.
+    /// The ids of all deleted objects, if requested.
     public var objectIDs: [ObjectID] = []
     /// The number of the commit; nil if there was nothing to delete.
     public var commit: UInt64?

@@ -1,26 +1,27 @@
-// Inserts and updates many rows as one unit, without objects.
+// Inserts and updates many rows atomically, without objects.
 
 public import CairnModel
 public import FoundationEssentials
 
-/// A batch insert: rows that are inserted, or update what a uniqueness constraint says is the same.
+/// A batch insert: rows that are inserted, or that update the object which a uniqueness constraint identifies.
 ///
-/// A row finds its stored object by the entity's first uniqueness constraint that has no nil part in the
-/// row. What happens then is the policy's business: `mergeByPropertyObjectTrump` and `overwrite` update
-/// the object under its identity, `declared` merges the row into it, the others skip the row. A row that another constraint ties to a
-/// different object cannot be both: under the updating policies the batch is refused whole, and names all
-/// such rows. What counts is the state after the batch, so two objects may exchange their values.
+/// A row matches its stored object by the entity's first uniqueness constraint that has no nil part in the row. What
+/// happens then depends on the policy: `mergeByPropertyObjectTrump` and `overwrite` update the object, which keeps its
+/// identity, `declared` merges the row into it, and the others skip the row. A row that also matches a different object by
+/// another constraint cannot be both: the updating policies reject the whole batch and list all such rows. Constraints are
+/// checked on the state after the batch, so two objects can swap their values.
 ///
-/// Of several rows about one object each is carried out after the one before it, as the policy says. If they come to what is stored
-/// already, they change nothing. That is so for rows that can be given again, as those of dictionaries and of collections can; the
-/// closure that fills a row is called twice for each of them then. Rows of a closure that knows itself when it is at its end are
-/// given once: if two of them say different things about one object, it is written each time, even if the last one says what is
-/// stored. So is an object of which a row changes a key on the way, and one whose to-many relationships several rows replace.
+/// Several rows for one object are applied in order, each under the policy. If their combined result equals what is stored,
+/// the object is not written. This requires rows that can be iterated again, like those of dictionaries and collections;
+/// the closure that fills a row is then called twice for each of them. Rows of a closure that returns true at the end are
+/// read only once: if two of them have different values for one object, the object is written even if the last one has the
+/// stored values. An object is also written if one of its rows changes a key on the way, or if several rows replace its
+/// to-many relationships.
 ///
-/// By a constraint that entities inherit, the object may be one of another entity of the family. It is updated with what the row
-/// names if its entity has all of these properties; else the row is refused, and the batch with it.
+/// Through an inherited constraint, the object can belong to another entity of the family. If its entity has all the
+/// properties that the row names, they are updated; otherwise the row is rejected, and the batch fails.
 ///
-/// A list that is all there is, or all there is of something, says by ``missing`` what becomes of the rest:
+/// If a list is complete, or complete for a part of the objects, ``missing`` specifies what happens to the rest:
 ///
 /// ```swift
 /// var request = BatchInsertRequest(entityName: "Product", objects: feed)
@@ -29,18 +30,18 @@ public import FoundationEssentials
 /// request.scope = try PredicateNode(format: "shop.name == 'Corner'")
 /// ```
 ///
-/// Rows may say where to-one relationships lead: to an object by its id, or by a key that is unique, whose object may come later
-/// in the batch; see ``RowTarget``. What a row does not name stays as it is stored, and is nil in a new object, which is refused
-/// if the relationship is mandatory and no later row about the object names a target.
+/// Rows can set the targets of to-one relationships: an object by its id, or by a unique key, whose object may come later
+/// in the batch; see ``RowTarget``. Relationships that a row does not name do not change, and are nil in a new object. That
+/// is an error if the relationship is required and no later row for the object sets it.
 ///
-/// To-many relationships get all of their members, or some more; see ``RowTargets``. That is done when all rows are there, in
-/// their order, as it is for relationships that are to-one or ordered at their other end: where two rows say something of both
-/// ends of one of these, the last one counts. What they say of such a relationship counts more than what rows say of its other
-/// end, if that is to-one and this one not ordered. Under the policy `declared` members are added in any case.
+/// To-many relationships can be replaced, or get additional members; see ``RowTargets``. Like relationships whose inverse
+/// is to-one or ordered, they are set after all rows, in the order of the rows: if two rows set both sides of such a
+/// relationship, the last one wins. Rows that set a to-many relationship take precedence over rows that set its inverse, if
+/// the inverse is to-one and the relationship is not ordered. Under the policy `declared` members are always added.
 public struct BatchInsertRequest: Sendable {
     /// What the result should contain.
     public enum ResultType: Int, Sendable {
-        /// Success alone.
+        /// Only success.
         case statusOnly = 0
         /// The ids of inserted and updated objects, and of missing ones that were deleted or marked.
         case objectIDs = 1
@@ -60,49 +61,49 @@ public struct BatchInsertRequest: Sendable {
 
     /// What a row says, given until there is none left.
     package enum Source: Sendable {
-        /// A closure that fills a row and returns true when there was none left to fill, and the layout
-        /// of the entity that it was written for.
+        /// A closure that fills a row and returns true if there was none left to fill, and the layout of the entity for
+        /// which it was written.
         case writer(@Sendable (borrowing RowWriter) throws -> Bool, layout: UInt64)
-        /// A closure that makes such a closure for the entity that the store has.
+        /// A closure that creates such a closure for the store's entity.
         case resolved(RowMaker, canRepeat: Bool)
-        /// The same for rows that are set on objects, whose class may be known to who carries the request out.
+        /// The same for rows that are filled through objects, whose class the executing layer may know.
         case objects(ObjectRowMaker)
-        /// Dictionaries, one a row.
+        /// Dictionaries, one per row.
         case dictionaries(DictionaryRows)
-        /// A closure that fills a dictionary and returns true when there was none left to fill.
+        /// A closure that fills a dictionary and returns true if there was none left to fill.
         case dictionaryHandler(@Sendable (inout [String: Any]) throws -> Bool)
-        /// Values that encode themselves, one a row.
+        /// Encodable values, one per row.
         case encodable(EncodableRows)
-        /// Rows that were given before.
+        /// Recorded rows.
         case recorded(RecordedRows)
     }
 
     /// The entity's name.
     public let entityName: String
-    /// What is done about rows that are stored already; nil = what the context that executes the request
-    /// does, and without a context the error policy. What the context does is what the built-in policy does that its policy
-    /// starts from, with rows that are ``setOnly`` if that is.
+    /// What happens to rows that match a stored object; nil = use the policy of the context that executes the request, or
+    /// the error policy without a context. A custom policy of a context counts as the built-in policy on which it is based,
+    /// with ``setOnly`` if that policy is so.
     ///
-    /// With `.declared` the model's merge rules say, property by property, what is made of a row and of the object that it
-    /// finds, as if each row had been saved alone, in their order. As under the other policies, objects are found by the first
-    /// constraint under which a row has a key: a row, or a sum in a key, that meets another object under another constraint
-    /// is refused, where a save might merge the two. Of a row counts what it names, also if that is a default
-    /// value, and of an object all that it has: ``setOnly`` holds. A sum that its type cannot hold fails the request, and
-    /// names the row. Of two targets of one time the one that the batch brings later is the greater one.
+    /// With `.declared` the model's merge rules merge a row with the object that it matches, property by property, as if
+    /// each row had been saved on its own, in order. As under the other policies, objects match by the first constraint
+    /// under which a row has a key. A row, or a sum in a key, that matches another object by another constraint is
+    /// rejected, where a save might merge the two. Of a row only the properties that it names count, even if they have
+    /// default values, and of an object all properties: ``setOnly`` is implied. If a sum exceeds the range of its type, the
+    /// request fails and names the row. If two targets have the same time, the one that comes later in the batch is the
+    /// greater one.
     public var mergePolicy: MergePolicyKind?
     /// What the result should contain.
     public var resultType = ResultType.statusOnly
-    /// Whether a row that updates changes only the columns it names. Under the policy `.declared` that is always so, and if
-    /// ``mergePolicy`` is nil also where that of the context says so.
+    /// Whether a row that updates an object changes only the columns that it names. This is always so under the policy
+    /// `.declared`, and if ``mergePolicy`` is nil also if the context's policy is so.
     public var setOnly = false
-    /// What becomes, in the same commit, of stored objects of the entity, or of one that inherits from it, that no row of the
-    /// batch names. If no constraint of the entity can name all of its objects, as each of them has a predicate, those stay as
-    /// they are that none can name.
+    /// What happens, in the same commit, to stored objects of the entity or its descendants that no row identifies.
+    /// Objects that no constraint can identify, because each of its constraints has a predicate, are not affected.
     public var missing = MissingObjects.stay
-    /// Which objects can be missing: those that meet the condition as they are stored before the batch; nil = all. It may lead
-    /// across relationships. What is stored outside of it stays as it is, and rows may name objects outside of it.
+    /// Which objects can be missing: those that match the condition in their state before the batch; nil means all. It
+    /// may cross relationships. Objects outside the scope are not affected, and rows may identify them.
     public var scope: PredicateNode?
-    /// Whether objects that no row names are deleted: whether ``missing`` is `delete`.
+    /// Whether objects that no row identifies are deleted: whether ``missing`` is `delete`.
     public var prunesMissing: Bool {
         get { missing == .delete }
         set {
@@ -113,34 +114,37 @@ public struct BatchInsertRequest: Sendable {
             }
         }
     }
-    /// Whether every object that can be missing may be: because there are no rows at all, or none of them names an object of
-    /// the entity. Without it such a list is an error, as it is mostly one that was not read.
+    /// Whether all objects in ``scope`` can be missing, because there are no rows or none of them identifies an object of
+    /// the entity. By default such a list is an error, since it usually means that it was not read.
     public var allowsEmpty = false
     /// Whether a row that would be skipped fails the batch instead.
     public var failsOnConflict = false
-    /// Whether the result lists what became of each row.
+    /// Whether the result lists the outcome of each row.
     public var reportsOutcomes = false
-    /// What becomes of rows that no uniqueness constraint of the entity gives a key, though it has some. Nil is no key, so
-    /// such a row finds no stored object.
+    /// How to handle rows that have no key under any uniqueness constraint of the entity, though it has some. Nil is no
+    /// key, so such a row matches no stored object.
     public var missingKey = MissingKeyRule.insert
-    /// Whether the result says how many rows are about an object that an earlier row of the request is about.
+    /// Whether the result counts rows for an object that an earlier row of the request has named.
     public var reportsRepeats = false
-    /// Whether a relationship whose target is not there leads nowhere then, instead of failing the batch.
+    /// Whether a relationship with a missing target is set to nil, instead of failing the batch.
     public var ignoresMissingTargets = false
-    /// Whether a target that a row names by a key is made if nobody has that key when all rows are there. It has the values of the
-    /// key and, beside the attributes' defaults, others that the first row that names it says along with them:
-    /// ``RowTarget/keys(_:)`` takes more than a key then. What is there already stays as it is.
+    /// Whether to create a target that a row names by a key that does not exist after all rows. It gets the values of the
+    /// key, the attributes' default values, and other values from the first row that names it: ``RowTarget/keys(_:)`` can
+    /// contain more than a key then. Existing targets do not change.
     public var createsTargets = false
-    /// Whether the limits, lengths, patterns and validation predicates of the model hold for the values that rows have.
-    /// Mandatory attributes and the ranges of integers hold in any case.
+    /// Whether to validate the rows' values by the limits, lengths, patterns and validation predicates of the model.
+    /// Required attributes and the ranges of integers are always validated.
     public var validatesValues = true
-    /// The stores that the rows may go to, by their identifiers, if there are several behind a coordinator: they go to the
-    /// first of the coordinator's that is among these, can be written and takes the entity. Nil = any. A store that is none of
-    /// them refuses the request, as a coordinator does that lacks one of them.
+    /// The stores of a coordinator that can take the rows, by their identifiers. The rows go to the first of the
+    /// coordinator's stores that is listed, is writable and contains the entity. Nil = any store. A store that is not
+    /// listed rejects the request, and so does a coordinator that lacks one of the listed stores.
     public var affectedStores: [UUID]?
-    /// Who writes.
+    /// Whether nothing is written: the store does all that the request asks for, and then throws `BatchTrial`, with what
+    /// would have come of it, as the cause of an error.
+    package var isTrial = false
+    /// The author.
     public var author: String?
-    /// The name of the context that asks.
+    /// The name of the context that executes the request.
     public var contextName: String?
     /// Why the request cannot be carried out, if that was known when it was made.
     package var refusal: StoreError?
@@ -162,11 +166,11 @@ public struct BatchInsertRequest: Sendable {
         }
     }
 
-    /// Rows by a closure: the fast form.
+    /// Inserts rows that a closure fills: the fast form.
     ///
-    /// The closure is called until it returns true; the row of that last call is not inserted. It runs
-    /// before the batch takes its turn to write, and must not use the store. Of a batch of more than 64 MiB the rows behind these
-    /// are filled within the turn: meanwhile nobody else can write, and what the closure waits for, all wait for.
+    /// The closure is called until it returns true; the row of that last call is not inserted. It runs before the batch
+    /// acquires the write lock, and must not use the store. If a batch is larger than 64 MiB, the rows after the first 64
+    /// MiB are filled while the batch holds the write lock: all other writers wait for as long as the closure takes.
     public init(
         entity: SchemaEntity, rows: @escaping @Sendable (borrowing RowWriter) throws -> Bool
     ) {
@@ -188,25 +192,25 @@ public struct BatchInsertRequest: Sendable {
         source = .objects(objects)
     }
 
-    /// Rows as dictionaries: convenient, and some thirty times slower than the closure.
+    /// Inserts rows from dictionaries: convenient, and about thirty times slower than the closure.
     ///
-    /// Keys are attribute names; the leaves of a composite attribute have dotted names, or are in a nested
-    /// dictionary. Values are of the attribute's type, or numbers that can be converted exactly; nil is
-    /// `NSNull` or an optional without value. What `JSONSerialization` returns can be given as it is.
+    /// Keys are attribute names; the leaves of a composite attribute have dotted names, or are in a nested dictionary.
+    /// Values have the attribute's type, or are numbers that can be converted exactly; nil is `NSNull` or an optional
+    /// without value. You can pass what `JSONSerialization` returns.
     ///
-    /// The value of a to-one relationship says its target: an `ObjectID`, the value of a key, or a dictionary of the values of
-    /// one; see ``RowTarget``. That of a to-many relationship is a list of such values, or ``RowTargets``.
+    /// The value of a to-one relationship identifies its target: an `ObjectID`, the value of a key, or a dictionary with
+    /// the values of a key; see ``RowTarget``. The value of a to-many relationship is a list of these, or ``RowTargets``.
     public init(entityName: String, objects: [[String: Any]]) {
         self.entityName = entityName
         source = .dictionaries(DictionaryRows(objects))
     }
 
-    /// Rows as dictionaries that a closure fills, so that not all of them are in memory at once; see
-    /// ``init(entityName:objects:)`` for what may be in them.
+    /// Inserts rows from dictionaries that a closure fills, so that not all of them are in memory at once. See
+    /// ``init(entityName:objects:)`` for their contents.
     ///
-    /// The closure gets an empty dictionary each time, and is called until it returns true; what it has filled in that last
-    /// call is not inserted. It runs some rows ahead, and must not use the store: before the batch takes its turn to write, behind
-    /// the first 64 MiB of rows within it, when others wait.
+    /// The closure receives an empty dictionary each time, and is called until it returns true; what it fills in that last
+    /// call is not inserted. It runs some rows ahead, and must not use the store: it runs before the batch acquires the
+    /// write lock, but holding it, while others wait, for rows after the first 64 MiB.
     ///
     /// ```swift
     /// BatchInsertRequest(entityName: "Product", dictionaryHandler: { row in
@@ -224,13 +228,13 @@ public struct BatchInsertRequest: Sendable {
         source = .dictionaryHandler(handler)
     }
 
-    /// Rows as values that encode themselves: comfortable, and some ten times slower than the closure.
+    /// Inserts rows from encodable values: convenient, and about ten times slower than the closure.
     ///
-    /// Each value encodes itself as an object whose keys are attribute names. A nested object gives the
-    /// leaves of a composite attribute. Numbers are converted if that is exact. A key that is not encoded,
-    /// as an optional property that is nil is not by default, counts as not named by the row; `encodeNil`
-    /// sets nil. A to-one relationship is encoded as an `ObjectID`, as the value of its target's key, or as an object with the
-    /// values of one; a to-many one as a list of these.
+    /// Each value encodes itself as an object whose keys are attribute names. A nested object contains the leaves of a
+    /// composite attribute. Numbers are converted if that is exact. A row does not name keys that are not encoded; by
+    /// default, optional properties that are nil are not. `encodeNil` sets nil. A to-one relationship is encoded as an
+    /// `ObjectID`, as the value of its target's key, or as an object with the values of the key; a to-many relationship as
+    /// a list of these.
     public init<Rows: Sequence & Sendable>(entityName: String, encodable rows: Rows)
     where Rows.Element: Encodable {
         self.entityName = entityName
@@ -238,61 +242,62 @@ public struct BatchInsertRequest: Sendable {
     }
 }
 
-/// What a batch insert does about a row that has no key.
+/// How a batch insert handles a row without a key.
 ///
-/// A row has none if each uniqueness constraint of the entity has a part that is nil in it, or a predicate that does not hold for
-/// it. It is about no stored object then, and each time the same row is given another object comes of it.
+/// A row has no key if, in each uniqueness constraint of the entity, a part is nil or the predicate is false for the row.
+/// Such a row matches no stored object, and inserting it again creates another object.
 public enum MissingKeyRule: Sendable, Hashable {
-    /// It is a new object.
+    /// The row is inserted as a new object.
     case insert
-    /// It is left out.
+    /// The row is skipped.
     case skip
-    /// The request fails with `.missingMandatory`, whose details name the first hundred such rows.
+    /// The request fails with `.missingMandatory`. The details list the first hundred such rows.
     case fail
 }
 
-/// What became of one row of a batch insert.
+/// The outcome of one row of a batch insert.
 public enum BatchRowOutcome: UInt8, Sendable {
-    /// It is a new object.
+    /// The row was inserted as a new object.
     case inserted
-    /// It changed a stored object.
+    /// The row changed a stored object.
     case updated
-    /// It said what was stored already.
+    /// The row had the same values as the stored object.
     case unchanged
-    /// It was left out in favour of what is stored.
+    /// The row was skipped in favor of the stored object.
     case skipped
 }
 
-/// What a batch insert did.
+/// The result of a batch insert.
 public struct BatchInsertResult: Sendable {
-    /// New objects.
+    /// The number of new objects.
     public var insertedCount = 0
-    /// Stored objects that changed.
+    /// The number of stored objects that changed.
     public var updatedCount = 0
-    /// Rows that said what was stored already.
+    /// The number of rows with the same values as the stored object.
     public var unchangedCount = 0
-    /// Rows that were left out.
+    /// The number of rows that were skipped.
     public var skippedCount = 0
-    /// Rows that no uniqueness constraint of the entity gives a key, though it has some: ``BatchInsertRequest/missingKey`` says what
-    /// became of them.
+    /// The number of rows that have no key, if the entity has uniqueness constraints. ``BatchInsertRequest/missingKey``
+    /// determines what happens to them.
     public var keylessCount = 0
-    /// The first ten of them, by their places in the request from 0 on.
+    /// The first ten of them, by their indices in the request.
     public var keylessRows: [Int] = []
-    /// Rows about an object that an earlier row of the request is about, if that was asked for.
+    /// The number of rows for an object that an earlier row of the request has named, if requested.
     public var repeatedCount = 0
-    /// The first ten of them, by their places in the request from 0 on.
+    /// The first ten of them, by their indices in the request.
     public var repeatedRows: [Int] = []
-    /// Targets of relationships that were made.
+    /// The number of relationship targets that were created.
     public var createdTargetCount = 0
-    /// Objects that no row named and that were deleted, without those that a cascade reached.
+    /// The number of missing objects that were deleted, without those that a cascade deleted.
     public var deletedCount = 0
-    /// Objects that no row named and that were marked. Those that had the mark already are not counted.
+    /// The number of missing objects that were marked. Objects that already had the mark do not count.
     public var markedCount = 0
-    /// The ids of inserted and updated objects, in the order of the rows, if they were asked for.
+    /// The ids of inserted and updated objects, in the order of the rows, if requested.
     public var objectIDs: [ObjectID] = []
-    /// The ids of objects that no row named and that were marked, or deleted with what a cascade reached, if ids were asked for.
+    /// The ids of missing objects that were marked, or deleted including those that a cascade deleted, if ids were
+    /// requested.
     public var missingIDs: [ObjectID] = []
-    /// What became of each row, if that was asked for.
+    /// The outcome of each row, if requested.
     public var outcomes: [BatchRowOutcome] = []
     /// The number of the commit; nil if there was nothing to write.
     public var commit: UInt64?

@@ -1,4 +1,4 @@
-// A batch update, checked against a schema: what every store begins with.
+// A batch update, checked against a schema: the first step in every store.
 //
 //   1. Each name is looked up: columns of attributes, of elements of composite attributes, of to-one relationships.
 //   2. Constants become values of the column's type, and are judged once; whether the target of a relationship is there only
@@ -10,7 +10,7 @@
 package import CairnModel
 package import FoundationEssentials
 
-/// A batch update that can be carried out.
+/// A checked batch update.
 package struct BatchUpdatePlan: Sendable {
     /// What a column gets.
     package enum Content: Sendable {
@@ -51,7 +51,7 @@ package struct BatchUpdatePlan: Sendable {
         }
         guard !request.propertiesToUpdate.isEmpty else {
             throw StoreError(
-                .invalidRequest, "the update names no property",
+                .invalidRequest, "the update sets no property",
                 context: .init(entity: entity.name))
         }
         self.entity = entity
@@ -76,7 +76,7 @@ package struct BatchUpdatePlan: Sendable {
                     entity.columns[column], entity, validates: request.validatesValues)
                 guard !assignments.contains(where: { $0.column == column }) else {
                     throw StoreError(
-                        .invalidRequest, "the update names the property twice",
+                        .invalidRequest, "the update sets the property twice",
                         context: .init(entity: entity.name, key: entity.columns[column].name))
                 }
                 let content = try Self.content(value, rule, entity, schema, now)
@@ -126,7 +126,7 @@ package struct BatchUpdatePlan: Sendable {
         if let index = entity.relationshipIndex(named: key) {
             throw refuse(
                 entity.relationships[index].storage == .transient
-                    ? "the relationship is transient: a store does not hold it"
+                    ? "the relationship is transient: it is not stored"
                     : "a batch update cannot set a to-many relationship")
         }
         throw refuse(entity.reasonForUnknownKey(key))
@@ -204,7 +204,7 @@ extension BatchUpdatePlan.Rule {
         if value.isNull {
             if column.isOptional { return .null }
             throw StoreError(
-                .missingMandatory, "a mandatory property would become nil",
+                .missingMandatory, "a required property would become nil",
                 context: .init(entity: entity, key: column.name))
         }
         guard case .attribute(let type) = column.kind else { return value }

@@ -1,9 +1,9 @@
-// Updates many objects as one unit, without loading them.
+// Updates many objects atomically, without loading them.
 
 public import CairnModel
 public import FoundationEssentials
 
-/// A batch update: all objects of an entity that a condition finds get new values.
+/// A batch update: sets new values in all objects of an entity that match a condition.
 ///
 /// ```swift
 /// var request = BatchUpdateRequest(entityName: "Product")
@@ -14,17 +14,17 @@ public import FoundationEssentials
 /// let result = try context.execute(request)
 /// ```
 ///
-/// All expressions are asked of the objects as they were before the request. An object that has the new values already is
-/// not written: it keeps its version. What counts for uniqueness constraints is the state after the request, so that keys may
-/// be exchanged or moved along; one that two objects would share refuses the whole request. The rules of the model hold, and
-/// derived attributes of the objects and of those that are computed from them are recomputed.
+/// Expressions are evaluated on the objects' state before the request. An object that already has the new values is not
+/// written, and keeps its version. Uniqueness constraints are checked on the state after the request, so keys can be
+/// swapped or shifted; if two objects would have the same key, the whole request fails. The model's validation applies, and
+/// derived attributes of the objects and of those that depend on them are recomputed.
 ///
-/// Objects in contexts are not touched. They conflict with their next save, as if somebody else had saved them, until they
-/// are refreshed or the changes are merged.
+/// Objects in contexts do not change. Their next save conflicts, as after changes by another context, until they are
+/// refreshed or the changes are merged.
 public struct BatchUpdateRequest: Sendable {
     /// What the result should contain.
     public enum ResultType: Int, Sendable {
-        /// Success alone.
+        /// Only success.
         case statusOnly = 0
         /// The ids of the objects that changed.
         case objectIDs = 1
@@ -34,34 +34,34 @@ public struct BatchUpdateRequest: Sendable {
 
     /// The entity's name.
     public var entityName: String
-    /// Which objects; nil = all. It may lead across relationships.
+    /// Which objects to update; nil = all. It can cross relationships.
     public var predicate: PredicateNode?
-    /// What ``predicate`` says of nil.
+    /// How ``predicate`` treats nil.
     public var nullSemantics = NullSemantics.twoValued
-    /// Whether objects of the entity's descendants are updated as well.
+    /// Whether objects of the entity's descendants are updated too.
     public var includesSubentities = true
-    /// The order in which limit and offset count.
+    /// The sort order to which limit and offset apply.
     public var sortDescriptors: [SortKey] = []
-    /// The greatest number of objects; 0 = all.
+    /// The maximum number of objects; 0 = all.
     public var fetchLimit = 0
-    /// How many objects are left out first.
+    /// How many objects to skip first.
     public var fetchOffset = 0
-    /// The new values, by the names of properties: attributes, elements of composite attributes by their dotted names, and
-    /// to-one relationships, whose value is an object id.
+    /// The new values, by property name: attributes, elements of composite attributes by their dotted names, and to-one
+    /// relationships, whose value is an object id.
     ///
-    /// A relationship that is to-one at its other end too, or whose other end is ordered, is refused, as are to-many ones.
+    /// To-many relationships are rejected, and so are to-one relationships whose inverse is to-one or ordered.
     public var propertiesToUpdate: [String: UpdatedValue]
     /// What the result should contain.
     public var resultType = ResultType.statusOnly
-    /// Whether the limits, lengths, patterns and validation predicates of the model hold for the new values. Mandatory
-    /// properties and the ranges of integers hold in any case: what breaks them could not be read.
+    /// Whether to validate the new values by the limits, lengths, patterns and validation predicates of the model. Required
+    /// properties and the ranges of integers are always validated, because values that violate them could not be read.
     public var validatesValues = true
-    /// The stores whose objects are updated, by their identifiers, if there are several behind a coordinator; nil = all that
-    /// can be written. A store that is none of them refuses the request, as a coordinator does that lacks one of them.
+    /// The stores of a coordinator whose objects are updated, by their identifiers; nil = all writable stores. A store that
+    /// is not listed rejects the request, and so does a coordinator that lacks one of the listed stores.
     public var affectedStores: [UUID]?
-    /// Who writes.
+    /// The author.
     public var author: String?
-    /// The name of the context that asks.
+    /// The name of the context that executes the request.
     public var contextName: String?
     /// Why the request cannot be carried out, if that was known when it was made.
     package var refusal: StoreError?
@@ -77,40 +77,41 @@ public struct BatchUpdateRequest: Sendable {
     }
 }
 
-/// What a property becomes in a batch update: a value, or what an expression gives for each object.
+/// The new value of a property in a batch update: a value, or an expression that is evaluated for each object.
 ///
-/// Plain values may be written as literals, `nil` among them.
+/// Plain values can be written as literals, including nil.
 public enum UpdatedValue: Sendable, Hashable {
     /// The same value for every object.
     case value(Value)
-    /// What an expression gives for each object, as it was before the request: `stock + 1`, `lowercase:(name)`, `shop.name`.
-    /// Whole numbers are exact, or refused where the attribute cannot hold them; of a number with a fraction the nearest
-    /// one of the attribute's type is taken. What is calculated from nil, or divided by zero, is nil.
+    /// An expression that is evaluated on each object's state before the request: `stock + 1`, `lowercase:(name)`,
+    /// `shop.name`. Whole numbers are exact, and rejected if they exceed the attribute's range; numbers with a fraction are
+    /// rounded to the nearest one of the attribute's type. The result of computing with nil, or of a division by zero, is
+    /// nil.
     case expression(ExpressionNode)
 }
 
 extension UpdatedValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
-    /// A whole number.
+    /// An integer.
     public init(integerLiteral value: Int64) { self = .value(.integer(value)) }
-    /// A number with a fraction.
+    /// A floating-point number.
     public init(floatLiteral value: Double) { self = .value(.double(value)) }
-    /// A text; an expression is made by ``expression(_:)``.
+    /// A string. Use ``expression(_:)`` for an expression.
     public init(stringLiteral value: String) { self = .value(.string(value)) }
-    /// A truth value.
+    /// A Boolean.
     public init(booleanLiteral value: Bool) { self = .value(.boolean(value)) }
     /// Nil.
     public init(nilLiteral: ()) { self = .value(.null) }
 }
 
-/// What a batch update did.
+/// The result of a batch update.
 public struct BatchUpdateResult: Sendable {
-    /// Objects that changed.
+    /// The number of objects that changed.
     public var updatedCount = 0
-    /// Objects that the condition found and that had the new values already.
+    /// The number of matching objects that already had the new values.
     public var unchangedCount = 0
-    /// The ids of the objects that changed, if they were asked for: in the order of the request, or by number if it has none.
+    /// The ids of the objects that changed, if requested: in the sort order of the request, or by number if it has none.
     public var objectIDs: [ObjectID] = []
     /// The number of the commit; nil if there was nothing to write.
     public var commit: UInt64?

@@ -1,4 +1,4 @@
-// Rows given as dictionaries.
+// Rows from dictionaries.
 //
 //   1. Taken over at once, since dictionaries of `Any` cannot be handed to another thread: every value
 //      becomes a `Value`, nested dictionaries become dotted keys, and each key is kept once.
@@ -7,18 +7,18 @@
 
 import CairnModel
 
-/// Rows given as dictionaries, converted to values once so that they can be handed to any thread.
+/// Rows from dictionaries, converted to values once so that any thread can use them.
 package struct DictionaryRows: Sendable {
     /// What a dictionary says under a key.
     enum Content: Sendable {
         case value(Value)
-        /// A value that has no place in a store, by the name of its type, to be named in the error.
+        /// A value whose type cannot be stored, with the name of the type for the error.
         case unknown(String)
-        /// A nested dictionary, whose values are cells of their own.
+        /// A nested dictionary, whose values are separate cells.
         case group
         /// The target of a relationship.
         case target(RowTarget)
-        /// Several of them.
+        /// Several targets.
         case targets(RowTargets)
     }
 
@@ -222,9 +222,9 @@ struct DictionaryFiller: RowFiller {
             parts[column, default: [:]] = [:]
             return nil
         case (.reference, .targets):
-            return "a list does not name the target of a to-one relationship"
+            return "a list cannot identify the target of a to-one relationship"
         case (.reference, .unknown(let name)):
-            return "a \(name) does not name the target of a relationship"
+            return "a \(name) cannot identify the target of a relationship"
         case (.part(let column, let name), .value(let value)):
             parts[column, default: [:]][name] = value
             return nil
@@ -235,7 +235,7 @@ struct DictionaryFiller: RowFiller {
             return nil
         case (.composite, _): return "a composite attribute takes a dictionary, not a single value"
         case (.list, .unknown(let name)):
-            return "a \(name) does not name the members of a relationship"
+            return "a \(name) cannot identify the members of a relationship"
         case (.list, _): return "the members of a to-many relationship must be a list"
         case (.refused(let reason), _): return reason
         }

@@ -1,8 +1,8 @@
-// Rows given as values that encode themselves.
+// Rows from encodable values.
 
 import CairnModel
 
-/// A sequence of encodable values, one a row, whose type is known only where it is iterated.
+/// A sequence of encodable values, one per row. Their type is known only where the sequence is iterated.
 package struct EncodableRows: Sendable {
     /// Starts an iteration.
     let makeFiller: @Sendable (SchemaEntity) -> any RowFiller

@@ -1,4 +1,4 @@
-// What a batch insert does about stored objects that none of its rows names.
+// What a batch insert does with stored objects that none of its rows identifies.
 //
 //   1. Candidates are the objects of the entity and its descendants that the request's scope finds in the state before the
 //      batch; without a scope all of them.
@@ -10,15 +10,16 @@
 public import CairnModel
 import FoundationEssentials
 
-/// What becomes of stored objects that a batch insert does not name.
+/// What a batch insert does with stored objects that no row identifies.
 public enum MissingObjects: Sendable, Hashable {
-    /// They stay as they are.
+    /// They do not change.
     case stay
-    /// They are deleted, with all that their delete rules ask for. If that would delete an object that a row names, the request
-    /// fails with `.deleteDenied` and lists such objects: the list says that they are there.
+    /// They are deleted, and their delete rules apply. If that would delete an object that a row identifies, the request
+    /// fails with `.deleteDenied` and lists such objects: they are in the list, so they should exist.
     case delete
-    /// They get values, by the names of properties as in ``BatchUpdateRequest/propertiesToUpdate``: those of attributes, of
-    /// elements of composite attributes, and object ids for to-one relationships. What has all of them already is not written.
+    /// They get new values, by property name as in ``BatchUpdateRequest/propertiesToUpdate``: values of attributes, of
+    /// elements of composite attributes, and object ids for to-one relationships. Objects that already have these values
+    /// are not written.
     case mark([String: Value])
 }
 
@@ -49,7 +50,7 @@ package final class MissingPlan: Sendable {
     /// The error for a list that names nothing, if that is not allowed.
     package func emptyList(hasRows: Bool) -> StoreError {
         let list =
-            hasRows ? "no row of the list names an object of the entity" : "the list is empty"
+            hasRows ? "no row of the list identifies an object of the entity" : "the list is empty"
         let objects = scope == nil ? "every object" : "every object of the scope"
         let what =
             switch work {
@@ -92,7 +93,7 @@ extension BatchInsertRequest {
             guard scope == nil else {
                 throw StoreError(
                     .invalidRequest,
-                    "the request has a scope, but does not say what happens to missing objects in it: delete or mark them",
+                    "the request has a scope, but does not say what to do with missing objects: delete or mark them",
                     context: context)
             }
             return nil

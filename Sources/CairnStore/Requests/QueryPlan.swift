@@ -1,50 +1,50 @@
-// How a fetch was answered, for people.
+// How a fetch was executed, for people.
 
 import CairnModel
 
-/// How a store answered a fetch: which way it found the rows, what it looked at, and what came of it.
+/// How a store executed a fetch: how it found the rows, how many it examined, and the results.
 ///
 /// ```swift
 /// print(try context.explain(request))
 /// // index byCategoryAndPrice (category, price) for category = "toys", price < 10.0, in its order
-/// //   estimated 120 rows of 1,000,000; 120 looked at, 120 results
-/// //   9 blocks read, 969 not
+/// //   estimated 120 of 1000000 rows; 120 examined, 120 results
+/// //   9 blocks read, 969 skipped
 /// //   0.21 ms
 /// ```
 public struct QueryPlan: Sendable, Hashable {
-    /// The way to the rows: a scan, or an index with what was looked for in it, and whether its order is the one wanted. Of a
-    /// covering index no row was looked at: it says all that is asked.
+    /// The access path: a scan, or an index with the keys searched in it, and whether it provides the sort order. A
+    /// covering index contains all requested values, so no row was examined.
     public var access: String
-    /// What rows were asked beside that; nil if nothing.
+    /// The filter on rows beyond the access path; nil if there is none.
     public var condition: String?
-    /// What rows were put into groups by, and what was made of each group; nil if they were not.
+    /// The group keys and aggregates; nil if rows were not grouped.
     public var groups: String?
-    /// What groups were asked; nil if nothing.
+    /// The filter on groups; nil if there is none.
     public var having: String?
-    /// What rows, or groups, were sorted by afterwards; nil if they were not.
+    /// The sort keys of rows or groups that had to be sorted; nil if they did not.
     public var sort: String?
-    /// Whether of rows that are equal only the first was kept.
+    /// Whether results are distinct.
     public var isDistinct: Bool
-    /// How many rows the way was expected to lead to. Indexes count exactly.
+    /// The estimated number of rows. Estimates from indexes are exact.
     public var estimatedRows: Int
-    /// How many rows there are of the entities that are asked for.
+    /// The number of rows of the fetched entities.
     public var allRows: Int
-    /// How many rows were looked at, or counted in an index.
+    /// The number of rows examined, or counted in an index.
     public var rowsLooked: Int
-    /// How many results there are.
+    /// The number of results.
     public var results: Int
-    /// How many blocks were read, from memory or from files.
+    /// The number of blocks read, from memory or from files.
     public var blocksRead: Int
-    /// How many blocks the entities have that were not read.
+    /// The number of the entities' blocks that were not read.
     public var blocksSkipped: Int
-    /// How long it took, in seconds.
+    /// The duration, in seconds.
     public var seconds: Double
-    /// What a store that asks a database asked it, its values left out; nil if there is none.
+    /// The statement that a store sent to its database, without values; nil if there is none.
     public var statement: String?
-    /// How that database says it carries the statement out, line by line.
+    /// The database's query plan for the statement, as lines.
     public var serverPlan: String?
 
-    /// A plan.
+    /// Creates a plan.
     public init(
         access: String, condition: String? = nil, groups: String? = nil, having: String? = nil,
         sort: String? = nil, isDistinct: Bool = false, estimatedRows: Int = 0, allRows: Int = 0,
@@ -68,28 +68,28 @@ public struct QueryPlan: Sendable, Hashable {
         self.serverPlan = serverPlan
     }
 
-    /// What was done, without what it took: the same whenever the same is done.
+    /// The steps without measurements: the same for every execution with the same plan.
     public var steps: String {
         var lines = [access]
-        if let condition { lines.append("  each row asked: \(condition)") }
+        if let condition { lines.append("  filter: \(condition)") }
         if let groups { lines.append("  grouped \(groups)") }
-        if let having { lines.append("  each group asked: \(having)") }
+        if let having { lines.append("  having: \(having)") }
         if let sort { lines.append("  sorted by \(sort)") }
-        if isDistinct { lines.append("  equal rows once") }
+        if isDistinct { lines.append("  distinct") }
         return lines.joined(separator: "\n")
     }
 }
 
 extension QueryPlan: CustomStringConvertible {
-    /// Steps, rows, blocks and time, a line each.
+    /// Steps, rows, blocks and time, one per line.
     public var description: String {
         let microseconds = Int((seconds * 1e6).rounded())
         let time = "\(microseconds / 1000).\(String(1000 + microseconds % 1000).dropFirst()) ms"
         guard let statement else {
             return """
                 \(steps)
-                  estimated \(estimatedRows) of \(allRows) rows; \(rowsLooked) looked at, \(results) results
-                  \(blocksRead) blocks read, \(blocksSkipped) not
+                  estimated \(estimatedRows) of \(allRows) rows; \(rowsLooked) examined, \(results) results
+                  \(blocksRead) blocks read, \(blocksSkipped) skipped
                   \(time)
                 """
         }

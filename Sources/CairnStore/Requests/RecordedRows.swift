@@ -1,5 +1,4 @@
-// The rows of a batch, kept so that they can be given again: for a store that may have to carry the request out a second time,
-// or part by part.
+// The recorded rows of a batch: for a store that may have to execute the request a second time, or in parts.
 //
 // The rows are as they were filled, before anything is checked: they are checked each time. The first of them are kept in
 // memory, what comes behind lies in a file.
@@ -8,7 +7,7 @@
 
 package import CairnModel
 
-/// Rows that were given once: all of them, or some that follow each other.
+/// Recorded rows of an earlier iteration: all of them, or a range.
 package struct RecordedRows: Sendable {
     fileprivate let record: RowRecord
     /// Which batches of the record.
@@ -160,7 +159,7 @@ private final class RowRecord: @unchecked Sendable {
         switch places[index].place {
         case .here(let batch): return batch
         case .inFile(let place):
-            guard let file else { preconditionFailure("what lies in a file has one") }
+            guard let file else { preconditionFailure("stored rows have a file") }
             let bytes = try file.read(place)
             let batch = ColumnBatch(entity)
             bytes.withUnsafeBytes { batch.take(places[index].rows, from: $0) }

@@ -1,4 +1,4 @@
-// The containers of a `RowEncoder`: small values that know the encoder and the name they stand for.
+// The containers of a `RowEncoder`: small values that refer to the encoder and have a name.
 //
 // `CellEncoder` and `CellContainer` are three words, so that their existentials need no allocation.
 

@@ -1,11 +1,11 @@
-// The members of a to-many relationship that a row encodes: each a single value, an id or an object with keys.
+// The encoded members of a to-many relationship: each a single value, an id or an object with keys.
 //
 // Threads: as the encoder.
 
 import CairnModel
 import FoundationEssentials
 
-/// The members as far as they were encoded.
+/// The members encoded so far.
 final class EncodedMembers {
     /// An object with keys, which are encoded after it was asked for.
     final class Parts {

@@ -1,4 +1,4 @@
-// Encodes a value straight into the columns of a batch's row.
+// Encodes a value directly into the columns of a batch's row.
 //
 //   1. The value asks for a keyed container; each key is the name of a column.
 //   2. The columns of the row before are remembered in the order they came: the next key is compared with
@@ -13,7 +13,7 @@
 import CairnModel
 import FoundationEssentials
 
-/// An encoder whose output is one row; reused from row to row.
+/// An encoder whose output is one row; reused for each row.
 final class RowEncoder: Encoder {
     private struct Known {
         let name: String
@@ -119,7 +119,7 @@ final class RowEncoder: Encoder {
             }
             next += 1
         }
-        guard row >= 0 else { throw error(name, "the row was given already") }
+        guard row >= 0 else { throw error(name, "the row was already encoded") }
         guard let column = try entity.columnIndex(named: name) ?? part(name) else {
             throw state.pointee.failure ?? unknownKey(name)
         }
@@ -290,7 +290,7 @@ final class RowEncoder: Encoder {
             members: members,
             error: error(
                 key,
-                "a member of the relationship must be given as a value, an id or an object with keys"
+                "a member of the relationship must be a value, an id or an object with keys"
             ))
     }
 
@@ -353,11 +353,11 @@ extension SchemaEntity {
             return "a composite attribute takes an object with keys, not a single value"
         }
         if attributeIndex(named: name) != nil {
-            return "the attribute is transient: a store does not hold it"
+            return "the attribute is transient: it is not stored"
         }
         if let index = relationshipIndex(named: name) {
             return relationships[index].storage == .transient
-                ? "the relationship is transient: a store does not hold it"
+                ? "the relationship is transient: it is not stored"
                 : "the members of a to-many relationship must be a list"
         }
         return "the entity has no stored attribute of this name"

@@ -1,10 +1,10 @@
-// Gives the rows of a batch one after the other, whatever form they came in.
+// Provides the rows of a batch one after the other, whatever their original form.
 
 package import CairnModel
 
 /// Fills rows into batches.
 ///
-/// One call fills as many rows as a batch takes, so that the loop over rows is inside the concrete type.
+/// One call fills as many rows as fit into a batch, so that the loop over the rows is inside the concrete type.
 package protocol RowFiller {
     /// Fills rows into a batch until it is full or there are none left; true if there are none left.
     ///
@@ -31,7 +31,7 @@ extension BatchInsertRequest {
             guard layout == entity.layout else {
                 throw StoreError(
                     .incompatibleModel,
-                    "the rows are given for an entity whose columns differ from the store's",
+                    "the rows are for an entity whose columns differ from the store's",
                     context: .init(entity: entity.name))
             }
             return WriterFiller(body: body)
@@ -86,7 +86,7 @@ private struct WriterFiller: RowFiller {
 }
 
 extension StoreError {
-    /// Wraps what the user's code threw; an error of ours is only told its place.
+    /// Wraps an error thrown by the user's code. An error of this library only gets the row's index.
     init(rowsFailed error: any Error, entity: SchemaEntity, row: Int) {
         if var known = error as? StoreError {
             if known.context.entity == nil { known.context.entity = entity.name }
@@ -94,10 +94,10 @@ extension StoreError {
             self = known
         } else {
             self.init(
-                .rowsFailed, "the row could not be given",
+                .rowsFailed, "the row could not be encoded",
                 context: .init(
                     entity: entity.name, row: row,
-                    detail: "the row could not be given: \(error)"), cause: error)
+                    detail: "the row could not be encoded: \(error)"), cause: error)
         }
     }
 }

@@ -1,4 +1,4 @@
-// Rows that wait in a file without a name: it is gone with whoever holds it, however that ends.
+// Rows in an unnamed file, which disappears with its owner, however that ends.
 //
 // Threads: one at a time.
 
@@ -12,7 +12,7 @@ import FoundationEssentials
     import Darwin
 #endif
 
-/// A file in the folder for temporary files.
+/// A file in the temporary folder.
 final class RowsFile {
     private let descriptor: Int32
     private var end = 0

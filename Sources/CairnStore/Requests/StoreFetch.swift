@@ -1,10 +1,10 @@
-// A question to a snapshot.
+// A query on a snapshot.
 
 public import CairnModel
 public import FoundationEssentials
 
-/// Which objects are wanted, in which order, and whether with their values. The answer holds all of them at once: to go through very
-/// many rows, use a ``StoreRead``.
+/// Which objects to fetch, in which order, and whether with their values. The result contains all of them at once: use a
+/// ``StoreRead`` for very many rows.
 public struct StoreFetch: Sendable {
     /// The entity, as an index of the schema.
     public var entity: Int
@@ -12,30 +12,31 @@ public struct StoreFetch: Sendable {
     public var includesSubentities = true
     /// The condition; its keys and values must fit the entity.
     public var predicate: PredicateNode?
-    /// What the condition says of nil, and in a table also the one on groups and those in expressions.
+    /// How the condition treats nil. In a table this also applies to the condition on groups and to conditions in
+    /// expressions.
     ///
     /// ```swift
     /// var fetch = StoreFetch(entity: 0, predicate: .compare("price", .notEqual, .double(5)))
     /// fetch.nullSemantics = .sql    // without the objects whose price is nil
     /// ```
     ///
-    /// A store of your own follows it by binding the condition with it: `bound(to:in:nullSemantics:)`.
+    /// A custom store implements it by binding the condition with it: `bound(to:in:nullSemantics:)`.
     public var nullSemantics = NullSemantics.twoValued
-    /// The order; objects that are equal in it come by id.
+    /// The sort order. Objects that are equal in it are sorted by id.
     public var sort: [SortKey] = []
-    /// The greatest number of results; nil = all.
+    /// The maximum number of results; nil = all.
     public var limit: Int?
-    /// How many results are left out first.
+    /// How many results to skip first.
     public var offset = 0
-    /// The stores that are asked, by their identifiers, if there are several behind a coordinator; nil = all.
+    /// The stores of a coordinator to fetch from, by their identifiers; nil = all.
     public var affectedStores: [UUID]?
-    /// Whether the rows are wanted with their values.
+    /// Whether to include the rows with their values.
     public var includesRows = false
-    /// Asked between blocks while the store reads, by every thread that does: when it returns true, the store throws
-    /// `StoreError` with `.cancelled`. Nil: nobody can cancel.
+    /// Called between blocks while the store reads, on every thread that reads: when it returns true, the store throws
+    /// `StoreError` with `.cancelled`. Nil: the fetch cannot be cancelled.
     public var isCancelled: (@Sendable () -> Bool)?
 
-    /// Asks for all objects of an entity.
+    /// Fetches all objects of an entity.
     public init(entity: Int, predicate: PredicateNode? = nil) {
         self.entity = entity
         self.predicate = predicate
@@ -65,18 +66,18 @@ extension StoreFetch {
     }
 }
 
-/// The answer to a `StoreFetch`.
+/// The result of a `StoreFetch`.
 public struct StoreFetchResult: Sendable {
     /// The objects, in order.
     public var ids: [ObjectID]
-    /// Their rows in the same order, if they were asked for; else empty.
+    /// Their rows in the same order, if requested; otherwise empty.
     public var rows: [Row]
-    /// How the answer was found, for people: an index or a scan. Put into words when it is asked.
+    /// The query plan as text: an index or a scan. It is formatted on access.
     public var plan: String { words() }
 
     private let words: @Sendable () -> String
 
-    /// An answer. How it was found is asked when somebody wants to know.
+    /// Creates a result. The plan is formatted on access.
     public init(
         ids: [ObjectID], rows: [Row], plan: @autoclosure @escaping @Sendable () -> String
     ) {

@@ -1,25 +1,25 @@
-// Questions to a snapshot whose answers are read by typed columns, without a value or an object for each row.
+// Queries on a snapshot whose results are read with typed columns, without creating values or objects for each row.
 
 public import CairnModel
 
-/// Which objects are read, and which of their columns.
+/// Which objects to read, and which of their columns.
 ///
 /// ```swift
 /// let cheap = StoreRead(product, where: .compare("price", .less, .double(5)))
 /// try snapshot.read(cheap) { row in names.append(row[name]) }
 /// ```
 public struct StoreRead: Sendable {
-    /// The entity whose columns are read.
+    /// The entity whose columns to read.
     public let entity: SchemaEntity
-    /// Which objects are wanted. Without sort keys, limit and offset they come in an order that the store chooses;
-    /// else in the order of a `StoreFetch`.
+    /// Which objects to read. Without sort keys, limit and offset their order is up to the store; otherwise it is the order
+    /// of a `StoreFetch`.
     public var fetch: StoreFetch
-    /// The columns that are read.
+    /// The columns to read.
     public var columns: ColumnSet
 
-    /// Asks for objects of an entity and its descendants.
+    /// Reads objects of an entity and its descendants.
     ///
-    /// - Parameter columns: the columns that are read; nil: all. The fewer, the faster.
+    /// - Parameter columns: the columns to read; nil: all. Fewer columns are faster.
     public init(
         _ entity: SchemaEntity, columns: ColumnSet? = nil, where predicate: PredicateNode? = nil
     ) {
@@ -29,7 +29,7 @@ public struct StoreRead: Sendable {
     }
 }
 
-/// By which uniqueness constraint objects are looked up, and which of their columns are read.
+/// A uniqueness constraint by which to look up objects, and the columns to read.
 ///
 /// ```swift
 /// let lookup = StoreLookup(product, by: ColumnSet(serialCode))
@@ -38,16 +38,16 @@ public struct StoreRead: Sendable {
 /// }
 /// ```
 public struct StoreLookup: Sendable {
-    /// The entity whose columns are read. Objects of its descendants are found too.
+    /// The entity whose columns to read. Objects of its descendants are found too.
     public let entity: SchemaEntity
-    /// The columns of a uniqueness constraint of the entity, one without options.
+    /// The columns of a uniqueness constraint of the entity, which must have no options.
     public let key: ColumnSet
-    /// The columns that are read.
+    /// The columns to read.
     public var columns: ColumnSet
 
-    /// Asks for objects by the columns of a uniqueness constraint, in any order.
+    /// Looks up objects by the columns of a uniqueness constraint, in any order.
     ///
-    /// - Parameter columns: the columns that are read; nil: all. The fewer, the faster.
+    /// - Parameter columns: the columns to read; nil: all. Fewer columns are faster.
     public init(_ entity: SchemaEntity, by key: ColumnSet, columns: ColumnSet? = nil) {
         self.entity = entity
         self.key = key
@@ -72,7 +72,7 @@ public struct StoreLookup: Sendable {
 }
 
 extension ColumnSet {
-    /// The set of these columns.
+    /// Creates a set of these columns.
     public init<First: AttributeValue, each Rest: AttributeValue>(
         _ first: Column<First>, _ rest: repeat Column<each Rest>
     ) {

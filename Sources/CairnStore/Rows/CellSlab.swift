@@ -1,4 +1,4 @@
-// Memory in which the cells of rows lie side by side; it goes with the last of them.
+// Memory that contains the cells of several rows; it is freed with the last of them.
 //
 // Threads: whoever made it writes; once a row has been made of a part, that part is never written again.
 

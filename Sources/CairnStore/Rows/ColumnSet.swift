@@ -1,4 +1,4 @@
-// Which columns of an entity are meant.
+// A set of columns of an entity.
 //
 // Invariant: the last word is not zero, so that equal sets have equal words.
 
@@ -6,21 +6,21 @@
 public struct ColumnSet: Sendable, Hashable {
     private var words: [UInt64] = []
 
-    /// The empty set.
+    /// Creates an empty set.
     public init() {}
 
-    /// The set of these columns.
+    /// Creates a set of these columns.
     public init(_ columns: some Sequence<Int>) {
         for column in columns { insert(column) }
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     public var isEmpty: Bool { words.isEmpty }
 
-    /// How many there are.
+    /// The number of columns.
     public var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
-    /// Whether a column is in the set.
+    /// Whether the set contains a column.
     public func contains(_ column: Int) -> Bool {
         let word = column >> 6
         return word < words.count && words[word] & (1 << UInt64(column & 63)) != 0
@@ -33,7 +33,7 @@ public struct ColumnSet: Sendable, Hashable {
         words[word] |= 1 << UInt64(column & 63)
     }
 
-    /// Takes a column out.
+    /// Removes a column.
     public mutating func remove(_ column: Int) {
         let word = column >> 6
         guard word < words.count else { return }
@@ -41,7 +41,7 @@ public struct ColumnSet: Sendable, Hashable {
         trim()
     }
 
-    /// The columns that are in this set and not in the other.
+    /// The columns in this set that are not in the other.
     public func subtracting(_ other: ColumnSet) -> ColumnSet {
         var result = self
         for (index, word) in zip(result.words.indices, other.words) {
@@ -51,7 +51,7 @@ public struct ColumnSet: Sendable, Hashable {
         return result
     }
 
-    /// The columns that are in either set.
+    /// The columns in either set.
     public func union(_ other: ColumnSet) -> ColumnSet {
         var result = words.count < other.words.count ? other : self
         let shorter = words.count < other.words.count ? self : other
@@ -67,10 +67,10 @@ public struct ColumnSet: Sendable, Hashable {
 }
 
 extension ColumnSet: Sequence {
-    /// The columns, ascending.
+    /// Iterates over the columns in ascending order.
     public func makeIterator() -> Iterator { Iterator(words: words) }
 
-    /// Gives the columns of a set, ascending.
+    /// Iterates over the columns of a set in ascending order.
     public struct Iterator: IteratorProtocol {
         private let words: [UInt64]
         private var position = 0
@@ -95,6 +95,6 @@ extension ColumnSet: Sequence {
 }
 
 extension ColumnSet: ExpressibleByArrayLiteral {
-    /// The set of these columns.
+    /// Creates a set of these columns.
     public init(arrayLiteral columns: Int...) { self.init(columns) }
 }

@@ -1,8 +1,8 @@
-// Objects of a store that stand against a uniqueness constraint of another version of its model.
+// Objects of a store that violate a uniqueness constraint of another version of its model.
 
 public import CairnModel
 
-/// The objects that share values of which a uniqueness constraint says that they occur once.
+/// Objects that violate a uniqueness constraint because they share values.
 ///
 /// ```swift
 /// for duplicates in try LogStore.duplicates(at: "shop.cairn", for: newModel) {
@@ -27,15 +27,15 @@ public struct ConstraintDuplicates: Sendable, Hashable {
         }
     }
 
-    /// The entity that declares the constraint, by its name in the new model.
+    /// The name, in the new model, of the entity that declares the constraint.
     public let entity: String
     /// The names of the constraint's properties in the new model.
     public let properties: [String]
-    /// How many keys several objects have.
+    /// The number of keys that several objects share.
     public let keys: Int
-    /// How many objects have them.
+    /// The number of objects that share them.
     public let objects: Int
-    /// Some of the keys: those of the objects that were made first.
+    /// Some of the keys: those of the objects that were created first.
     public let examples: [Example]
 
     /// A report.
@@ -51,7 +51,7 @@ public struct ConstraintDuplicates: Sendable, Hashable {
 }
 
 extension ConstraintDuplicates: CustomStringConvertible {
-    /// How many keys and objects there are, without anybody's values.
+    /// The numbers of keys and objects, without values.
     public var description: String {
         let list = properties.joined(separator: ", ")
         return
@@ -77,9 +77,10 @@ extension ConstraintDuplicates: CustomStringConvertible {
     }
 }
 
-/// Why a store cannot follow its model: the cause of an error with ``StoreError/Code/migrationConstraintViolation``.
+/// Why a store cannot be migrated to its model: the cause of an error with
+/// ``StoreError/Code/migrationConstraintViolation``.
 public struct MigrationDuplicates: Error, Sendable {
-    /// What violates each constraint.
+    /// The violations of each constraint.
     public let constraints: [ConstraintDuplicates]
 
     /// The error that says so.

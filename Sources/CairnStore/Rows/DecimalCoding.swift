@@ -14,7 +14,7 @@
 package import FoundationEssentials
 
 package enum DecimalCoding {
-    /// The bytes of a decimal number. NaN has none and is written as nil by whoever asks.
+    /// The bytes of a decimal number. NaN has none; callers write it as nil.
     package static func encode(_ value: Decimal) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: longest) { buffer, count in
             count = encode(value, into: UnsafeMutableRawBufferPointer(buffer))

@@ -1,23 +1,23 @@
-// In what a store's model and another one differ.
+// The differences between a store's model and another one.
 
 public import CairnModel
 public import FoundationEssentials
 
-/// In what the model of a store and the one that it was to be opened with differ: the cause of an error with
+/// How a store's model differs from the model with which it was to be opened: the cause of an error with
 /// ``StoreError/Code/incompatibleModel``.
 public struct ModelMismatch: Error {
     /// The version hashes of the entities in the store, by name.
     public let storeHashes: [String: Data]
     /// The version hashes of the entities of the model.
     public let modelHashes: [String: Data]
-    /// How the store's model becomes the other one; nil if one of the models is wrong in itself.
+    /// The migration from the store's model to the other one; nil if one of the models is invalid.
     public let plan: ModelMigrationPlan?
-    /// The changes that concern the entities in question, in the order of their names.
+    /// The changes of the compared entities, in the order of their names.
     public let changes: [ModelChange]
 
     /// Compares two models.
     ///
-    /// - Parameter entities: those that the comparison is about, with those that they inherit from; nil: all.
+    /// - Parameter entities: the entities to compare, together with those from which they inherit; nil: all.
     public init(
         store: ManagedObjectModel, model: ManagedObjectModel, entities: [String]? = nil
     ) {
@@ -42,7 +42,7 @@ public struct ModelMismatch: Error {
         return line
     }
 
-    /// The names of the entities that only one side has, or that differ.
+    /// The names of the entities that only one model has, or that differ.
     public var entities: [String] {
         Set(storeHashes.keys).union(modelHashes.keys)
             .filter { storeHashes[$0] != modelHashes[$0] }.sorted()
@@ -53,11 +53,11 @@ extension ModelMismatch: CustomStringConvertible {
     /// How many changes are told before it is only said how many more there are.
     private static var toldChanges: Int { 5 }
 
-    /// The first changes in words, and how many more there are.
+    /// The first changes, and how many more there are.
     public var description: String {
         guard !changes.isEmpty else {
             return entities.isEmpty
-                ? "nothing differs" : "entities \(entities.joined(separator: ", ")) differ"
+                ? "no differences" : "entities \(entities.joined(separator: ", ")) differ"
         }
         let told = changes.prefix(Self.toldChanges).map(\.description).joined(separator: "; ")
         let more = changes.count - Self.toldChanges

@@ -1,4 +1,4 @@
-// The values of one row in a piece of memory: what a fault is filled with and a save compares with.
+// The values of one row in a piece of memory: the data of a fault, and what a save compares with.
 //
 //   words      the row's length and where it lies, the nil bits, one word of 8 bytes for each column, then the tail
 //   length     of the row in bytes, in 32 bits; how many bytes the row lies behind its slab's beginning, in the next 32
@@ -64,7 +64,7 @@ public struct RowCells: Equatable, @unchecked Sendable {
 
     /// The column's value.
     ///
-    /// - Complexity: O(1) for fixed kinds, O(n) in the length of text and bytes.
+    /// - Complexity: O(1) for fixed-size types, O(n) in the length of strings and bytes.
     public func value(_ column: Int, of entity: SchemaEntity, in store: StoreIdentity) -> Value {
         if isNull(column) { return .null }
         let word = self.word(column, columns: entity.columns.count)
@@ -95,8 +95,8 @@ public struct RowCells: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Whether two rows of one entity have the same value in a column, as `Value` compares: bit by bit,
-    /// but one NaN is like another.
+    /// Whether two rows of one entity have the same value in a column, compared like `Value`: bit by bit, but all NaNs are
+    /// equal.
     public func isEqual(_ other: RowCells, column: Int, of entity: SchemaEntity) -> Bool {
         let (here, there) = (isNull(column), other.isNull(column))
         if here || there { return here && there }
@@ -119,12 +119,19 @@ public struct RowCells: Equatable, @unchecked Sendable {
         let copy = slab.base
         copy.copyMemory(from: base, byteCount: length)
         Self.begin(copy, length: length, in: slab)
-        for column in references where !isNull(column) {
-            copy.storeBytes(
-                of: UInt64(store) << 32 | word(column, columns: count) & StoreNumbers.mask,
-                toByteOffset: Self.start(count) + column * 8, as: UInt64.self)
-        }
+        Self.move(copy, to: store, references, columns: count)
         return RowCells(copy, in: slab)
+    }
+
+    /// The same where the row lies: nobody else may have it.
+    static func move(
+        _ base: UnsafeMutableRawPointer, to store: UInt32, _ references: [Int], columns count: Int
+    ) {
+        for column in references where !isNull(base, column) {
+            base.storeBytes(
+                of: UInt64(store) << 32 | word(base, column, columns: count) & StoreNumbers.mask,
+                toByteOffset: start(count) + column * 8, as: UInt64.self)
+        }
     }
 
     func word(_ column: Int, columns count: Int) -> UInt64 {
@@ -139,7 +146,7 @@ public struct RowCells: Equatable, @unchecked Sendable {
     func withTail<R>(_ word: UInt64, _ body: (UnsafeRawBufferPointer) -> R) -> R {
         withExtendedLifetime(slab) {
             precondition(
-                Int(word >> 32) + Int(word & 0xFFFF_FFFF) <= length, "the row is of another entity")
+                Int(word >> 32) + Int(word & 0xFFFF_FFFF) <= length, "the row has another entity")
             return body(Self.tail(base, word))
         }
     }

@@ -5,8 +5,8 @@ import FoundationEssentials
 
 /// Collects the cells of a row. Every column starts as nil; setting one again replaces its cell.
 ///
-/// Equal cells make equal bytes, in whatever order they are set: if that was not the order of the
-/// columns, the tail is put in order at the end.
+/// Equal cells have equal bytes, in whatever order they are set: if that was not the order of the columns, the tail is
+/// reordered at the end.
 package struct RowCellsBuilder: ~Copyable {
     /// A bit for each column whose bytes are in the tail, then room for a row. What is finished is copied out of it, so that
     /// a row costs one allocation of its size.

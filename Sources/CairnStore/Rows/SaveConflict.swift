@@ -1,16 +1,16 @@
-// What stands against a save.
+// Conflicts that prevent a save.
 
 public import CairnModel
 
-/// A conflict that a save met.
+/// A conflict in a save.
 public enum SaveConflict: Sendable {
-    /// The object was changed or deleted by somebody else since it was read.
+    /// The object was changed or deleted elsewhere since it was read.
     case version(VersionConflict)
     /// A uniqueness constraint would be violated.
     case constraint(ConstraintViolation)
 }
 
-/// An object that was changed or deleted by somebody else since it was read.
+/// An object that was changed or deleted elsewhere since it was read.
 public struct VersionConflict: Sendable {
     /// The object.
     public var id: ObjectID
@@ -18,11 +18,11 @@ public struct VersionConflict: Sendable {
     public var entity: Int
     /// The entity's name.
     public var entityName: String
-    /// The row the changes were made against; nil if it was never read.
+    /// The row on which the changes are based; nil if it was never read.
     public var base: Row?
-    /// The row as it is stored now; nil if it was deleted.
+    /// The currently stored row; nil if it was deleted.
     public var stored: Row?
-    /// Whether the save wanted to delete the object.
+    /// Whether the save was to delete the object.
     public var isDeletion: Bool
 
     /// Describes a conflict.
@@ -48,10 +48,10 @@ public struct ConstraintViolation: Sendable {
     public var constraint: [String]
     /// The values that are not unique.
     public var values: [Value]
-    /// The stored object that has them; nil if the conflict is among the objects of the save.
+    /// The stored object that has these values; nil if the conflict is between objects of the save.
     public var stored: Row?
-    /// The objects of the save that have them, in the order of their creation. Where only references that were cleared made
-    /// objects equal, these; the save did not name them.
+    /// The objects of the save that have these values, in the order of their creation. If objects became equal only because
+    /// references were cleared, these objects, although the save does not contain them.
     public var objects: [ObjectID]
     /// The constraint's options; nil if it has none.
     public var options: UniquenessRule?

@@ -1,9 +1,9 @@
-// What a request is sorted by as a whole: its keys held against an entity, and the order that they give together.
+// The sort order of a request as a whole: its keys resolved against an entity, and their combined order.
 
 package import CairnModel
 
 extension [SortPath] {
-    /// Follows the sort keys of a request for objects of an entity.
+    /// Resolves the sort keys of a request for objects of an entity.
     ///
     /// - Throws: `StoreError` with `.invalidRequest` naming the key that does not fit.
     package init(_ keys: [SortKey], of entity: SchemaEntity, in schema: Schema) throws(StoreError) {

@@ -1,13 +1,12 @@
-// What an error is about: objects, keys, values and conflicts, for whoever mends them, and all of it as text for
-// whoever looks for the cause.
+// The details of an error: objects, keys, values and conflicts, to correct it, and all of it as text, to find the cause.
 //
 // Core Data gives these as a dictionary; its keys are those of `userInfo` here.
 
 public import CairnModel
 
 extension StoreError {
-    /// The objects that the error is about: that of its place, those of its conflicts, and those of ``details``; each
-    /// once, in this order.
+    /// The objects that the error is about, without duplicates: that of its context, those of its conflicts, and those of
+    /// ``details``, in this order.
     public var affectedObjectIDs: [ObjectID] {
         var ids: [ObjectID] = []
         var seen: Set<ObjectID> = []
@@ -27,14 +26,13 @@ extension StoreError {
         return ids
     }
 
-    /// The new objects of the save that are in a conflict. One that was given its permanent id before the save counts as
-    /// stored.
+    /// The conflicting new objects of the save. An object that obtained its permanent id before the save counts as stored.
     public var insertedObjectIDs: [ObjectID] { conflictIDs { $0.isTemporary } }
 
-    /// The stored objects of the save that are in a conflict and were to be changed.
+    /// The conflicting stored objects that the save was to change.
     public var updatedObjectIDs: [ObjectID] { conflictIDs { !$0.isTemporary } }
 
-    /// The objects of the save that are in a conflict and were to be deleted.
+    /// The conflicting objects that the save was to delete.
     public var deletedObjectIDs: [ObjectID] {
         conflicts.compactMap {
             if case .version(let conflict) = $0, conflict.isDeletion { conflict.id } else { nil }
@@ -53,10 +51,10 @@ extension StoreError {
 
     // MARK: As a dictionary
 
-    /// The domain in which Core Data's users look for ``Code``s.
+    /// The domain in which Core Data defines the ``Code``s.
     public static let errorDomain = "NSCocoaErrorDomain"
 
-    /// What the error is about under the keys that Core Data has for it; objects by their ids.
+    /// The error's details under Core Data's keys. Objects are represented by their ids.
     ///
     /// | key | value |
     /// | --- | --- |
@@ -64,7 +62,7 @@ extension StoreError {
     /// | `NSValidationErrorObject` | `ObjectID` |
     /// | `NSValidationErrorKey` | the property's name |
     /// | `NSValidationErrorPredicate` | `PredicateNode` |
-    /// | `NSValidationErrorValue` | ``CairnModel/Value`` |
+    /// | `NSValidationErrorValue` | ``Value`` |
     /// | `NSDetailedErrors` | `[StoreError]` |
     /// | `NSAffectedObjectsErrorKey` | `[ObjectID]` |
     /// | `NSAffectedStoresErrorKey` | `[UUID]` |
@@ -95,9 +93,9 @@ extension StoreError {
 
     // MARK: As text
 
-    /// Everything that is known, values of objects included: not for logs that others read.
+    /// Everything known about the error, including values of objects. Do not write it to logs that others read.
     ///
-    /// The first line is the first of ``description``; what there is to say of it follows, a line each.
+    /// The first line is the first line of ``description``, followed by the details, one per line.
     public var fullDescription: String { lines.joined(separator: "\n") }
 
     private var lines: [String] {
@@ -127,7 +125,7 @@ extension SaveConflict {
         case .version(let conflict):
             let read = conflict.base.map { "\($0.version)" } ?? "none"
             let stored = conflict.stored.map { "\($0.version)" } ?? "none"
-            let what = conflict.isDeletion ? "was to be deleted" : "was to be changed"
+            let what = conflict.isDeletion ? "should be deleted" : "should be changed"
             return "\(conflict.entityName) \(conflict.id) \(what): "
                 + "read at version \(read), now stored at version \(stored)"
         case .constraint(let violation):

@@ -3,7 +3,7 @@
 package import CairnModel
 
 extension StoreError {
-    /// What the model forbids of a value.
+    /// An error for a value that violates the model.
     init(_ failure: ValidationFailure, entity: String, row: Int? = nil) {
         self.init(
             Code(rawValue: failure.code.rawValue), failure.message,
@@ -13,7 +13,7 @@ extension StoreError {
     /// An attribute that was asked for and that no store keeps.
     package init(transient attribute: AttributeDescription, of entity: SchemaEntity) {
         self.init(
-            .invalidRequest, "the attribute is transient: a store does not know its values",
+            .invalidRequest, "the attribute is transient: its values are not stored",
             context: .init(entity: entity.name, key: attribute.name))
     }
 

@@ -1,4 +1,4 @@
-// What can go wrong between an object layer and a store.
+// Errors between an object layer and a store.
 //
 // One struct for every failure: a number that Core Data's users know, a sentence, where it happened, and
 // for a save the conflicts. Codes can be added without breaking a switch.
@@ -11,7 +11,7 @@ public import FoundationEssentials
 
 /// An error of a store, a save, a fetch or a batch request.
 public struct StoreError: Error, Sendable {
-    /// The kind of error, with the number that Core Data uses for it.
+    /// The kind of error, with Core Data's number for it.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The number.
         public let rawValue: Int
@@ -22,27 +22,27 @@ public struct StoreError: Error, Sendable {
         /// The number as text.
         public var description: String { "\(rawValue)" }
 
-        /// It was cancelled.
+        /// The operation was cancelled.
         public static let cancelled = Code(rawValue: 3072)
         /// Several errors; see `StoreError.details`.
         public static let multiple = Code(rawValue: 1560)
-        /// A value is refused, by a validation predicate of the model or by the object's own validation.
+        /// A value is invalid, by a validation predicate of the model or by the object's own validation.
         public static let validation = Code(rawValue: 1550)
-        /// A validation of one's own has found that a value is not unique. A save says `.constraintConflict`.
+        /// Custom validation found that a value is not unique. A save throws `.constraintConflict` instead.
         public static let constraintValidation = Code(rawValue: 1551)
-        /// A mandatory property is nil.
+        /// A required property is nil.
         public static let missingMandatory = Code(rawValue: 1570)
         /// A relationship has too few members.
         public static let tooFewMembers = Code(rawValue: 1580)
         /// A relationship has too many members.
         public static let tooManyMembers = Code(rawValue: 1590)
-        /// A delete rule forbids the deletion.
+        /// A delete rule denies the deletion.
         public static let deleteDenied = Code(rawValue: 1600)
         /// The object is not in the store.
         public static let objectNotFound = Code(rawValue: 133_000)
-        /// A relationship leads into another store.
+        /// A relationship refers to an object in another store.
         public static let foreignObject = Code(rawValue: 133_010)
-        /// Somebody else changed the object meanwhile.
+        /// The object was changed elsewhere.
         public static let mergeConflict = Code(rawValue: 133_020)
         /// A uniqueness constraint is violated.
         public static let constraintConflict = Code(rawValue: 133_021)
@@ -50,49 +50,49 @@ public struct StoreError: Error, Sendable {
         public static let openFailed = Code(rawValue: 134_080)
         /// Another process writes to the store.
         public static let storeInUse = Code(rawValue: 134_090)
-        /// The store was made with another model.
+        /// The store was created with another model.
         public static let incompatibleModel = Code(rawValue: 134_100)
-        /// A store could not follow a change of its model; it is as it was.
+        /// A store could not be migrated to a changed model. The store has not changed.
         public static let migrationFailed = Code(rawValue: 134_110)
-        /// Objects would not agree with a uniqueness constraint that is new or has changed; the store is as it was.
+        /// Objects would violate a uniqueness constraint that is new or has changed. The store has not changed.
         public static let migrationConstraintViolation = Code(rawValue: 134_111)
-        /// The migration was cancelled; the store is as it was.
+        /// The migration was cancelled. The store has not changed.
         public static let migrationCancelled = Code(rawValue: 134_120)
-        /// No model is the one that the store was made with.
+        /// None of the models is the one with which the store was created.
         public static let missingSourceModel = Code(rawValue: 134_130)
-        /// How a model becomes another cannot be inferred: a mapping has to say it.
+        /// The migration between two models cannot be inferred and requires a mapping model.
         public static let cannotInferMapping = Code(rawValue: 134_190)
-        /// A request that the store cannot carry out.
+        /// The store cannot execute the request.
         public static let invalidRequest = Code(rawValue: 134_060)
-        /// The store is opened for reading only.
+        /// The store is read-only.
         public static let readOnly = Code(rawValue: 134_030)
-        /// Of several stores some were written and others not, or no store takes an object; see `StoreError.details`.
+        /// A save wrote some of several stores, but not all, or no store takes an object; see `StoreError.details`.
         public static let incompleteSave = Code(rawValue: 134_040)
-        /// A save met conflicts that nobody has resolved; see `StoreError.conflicts`. A store of one's own may throw it instead of
-        /// giving back ``SaveOutcome/conflicts(_:)``: the context's merge policy is asked then.
+        /// A save has unresolved conflicts; see `StoreError.conflicts`. A custom store can throw it instead of returning
+        /// ``SaveOutcome/conflicts(_:)``: then the context's merge policy resolves them.
         public static let saveConflicts = Code(rawValue: 134_050)
         /// Reading or writing failed in the operating system.
         public static let inputOutput = Code(rawValue: 134_070)
-        /// The disk is full, or a quota is used up. Nothing was changed; writing works again once there is room.
+        /// The disk is full, or a quota is exhausted. Nothing was changed; writing works again once there is space.
         public static let noSpace = Code(rawValue: 640)
-        /// The store's bytes are damaged.
+        /// The store is corrupt.
         public static let damaged = Code(rawValue: 134_085)
-        /// The store was closed, or an earlier failure forbids writing.
+        /// The store was closed, or cannot be written after an earlier failure.
         public static let unusable = Code(rawValue: 134_086)
-        /// Whether a save or a batch was committed is not known: the server that it was sent to went away, and nobody could be
-        /// asked. It was either committed as a whole or not at all.
+        /// It is unknown whether a save or a batch was committed: the connection to the server was lost, and its outcome
+        /// could not be queried. It was committed either completely or not at all.
         public static let commitUnknown = Code(rawValue: 134_087)
-        /// A snapshot was given up, since it kept too much space from being given back, or by the server that kept it.
+        /// A snapshot expired, because it kept too much space from being reclaimed, or because its server ended it.
         public static let snapshotExpired = Code(rawValue: 134_062)
-        /// Some of the history behind a token was deleted, so that it cannot say what has changed since.
+        /// Some of the history after a token was deleted, so the changes since then are unknown.
         public static let historyTokenExpired = Code(rawValue: 134_301)
-        /// The state behind a commit is not kept, or the commit is still to come.
+        /// The state after a commit is not kept, or the commit does not exist yet.
         public static let pastStateUnavailable = Code(rawValue: 134_063)
-        /// What gives the rows of a batch threw an error of its own; see `StoreError.cause`.
+        /// The source of a batch's rows threw an error; see `StoreError.cause`.
         public static let rowsFailed = Code(rawValue: 134_061)
     }
 
-    /// Where it happened, as far as that is known.
+    /// Where the error occurred, as far as known.
     public struct Context: Sendable, Hashable {
         /// The entity's name.
         public var entity: String?
@@ -132,35 +132,34 @@ public struct StoreError: Error, Sendable {
             get { fields.segment }
             set { fields.segment = newValue }
         }
-        /// The byte position in the segment.
+        /// The byte offset in the segment.
         public var offset: UInt64? {
             get { fields.offset }
             set { fields.offset = newValue }
         }
-        /// The value that is refused; only ``StoreError/fullDescription`` shows it.
+        /// The invalid value. Only ``StoreError/fullDescription`` shows it.
         public var value: Value? {
             get { fields.value }
             set { fields.value = newValue }
         }
-        /// The validation predicate that the value does not hold.
+        /// The validation predicate that the value violates.
         public var predicate: PredicateNode? {
             get { fields.predicate }
             set { fields.predicate = newValue }
         }
-        /// The sentence with the values that it is about, if it has one of the kind; only ``StoreError/fullDescription``
-        /// shows it.
+        /// The message with the values in question, if there is one. Only ``StoreError/fullDescription`` shows it.
         public var detail: String? {
             get { fields.detail }
             set { fields.detail = newValue }
         }
 
-        /// The identifiers of the stores that it is about, if there are several; see ``StoreError/affectedStores``.
+        /// The identifiers of the stores in question, if there are several; see ``StoreError/affectedStores``.
         public var affectedStores: [UUID] {
             get { fields.affectedStores }
             set { fields.affectedStores = newValue }
         }
 
-        /// Says where something happened.
+        /// Specifies where something happened.
         public init(
             entity: String? = nil, key: String? = nil, row: Int? = nil, objectID: ObjectID? = nil,
             path: String? = nil, segment: UInt32? = nil, offset: UInt64? = nil,
@@ -178,18 +177,18 @@ public struct StoreError: Error, Sendable {
 
     /// The kind of error.
     public var code: Code
-    /// What happened, as a sentence without anybody's data.
+    /// What happened, as a sentence without users' data.
     public var message: String
     /// Where it happened.
     public var context: Context
-    /// The single errors of `.multiple`.
+    /// The individual errors of `.multiple`.
     public var details: [StoreError]
     /// The conflicts of a save that failed with `.mergeConflict`, `.constraintConflict` or `.saveConflicts`.
     public var conflicts: [SaveConflict]
     /// The underlying error.
     public var cause: (any Error)?
 
-    /// An error with its place.
+    /// Creates an error with its context.
     public init(
         _ code: Code, _ message: String, context: Context = Context(), details: [StoreError] = [],
         conflicts: [SaveConflict] = [], cause: (any Error)? = nil
@@ -204,8 +203,8 @@ public struct StoreError: Error, Sendable {
 }
 
 extension StoreError {
-    /// The identifiers of the stores that the error is about, if there are several behind a coordinator: of a save that some
-    /// stores have written and others not, those that have not.
+    /// The identifiers of the stores in question, if there are several behind a coordinator. If a save has written some
+    /// stores and others not, those that it has not written.
     public var affectedStores: [UUID] {
         get { context.affectedStores }
         set { context.affectedStores = newValue }
@@ -213,8 +212,8 @@ extension StoreError {
 }
 
 extension StoreError: CustomStringConvertible {
-    /// The sentence with its place, the first ten of ``conflicts``, and the sentences of ``details``. No value of an object
-    /// stands in it, so it may be logged: ``fullDescription`` has those too.
+    /// The message with its context, the first ten of ``conflicts``, and the messages of ``details``. It contains no values
+    /// of objects and is safe to log; ``fullDescription`` contains them.
     public var description: String {
         var lines = conflicts.prefix(Self.shownConflicts).map { $0.text(withValues: false) }
         if conflicts.count > lines.count {

@@ -1,12 +1,12 @@
-// Ids of objects in a store that another one was made from.
+// Ids of objects in a copy of another store.
 
 public import CairnModel
 
 extension StoreIdentity {
-    /// The id that an object has in this store, which is a copy of the one that the id is of: everything but the store's
-    /// identifier is the same. Nil if the id is temporary.
+    /// The id of an object in this store, given its id in another copy of the store: only the store's identifier differs.
+    /// Nil if the id is temporary.
     ///
-    /// Whether the object is there is asked of the store: a copy has the objects of the moment it was made.
+    /// It does not check whether the object exists: a copy contains the objects of the time when it was copied.
     public func id(movedFrom id: ObjectID) -> ObjectID? {
         guard !id.isTemporary else { return nil }
         return ObjectID(store: identifier, hierarchy: id.hierarchy, reference: id.reference)

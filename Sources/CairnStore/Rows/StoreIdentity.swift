@@ -1,27 +1,27 @@
-// How a store names its objects.
+// How a store identifies its objects.
 
 public import CairnModel
 public import FoundationEssentials
 
-/// A store's identifier, and the number of the hierarchy of each entity.
+/// A store's identifier, and the hierarchy number of each entity.
 ///
-/// Hierarchy numbers stay when the model changes; indexes of a schema do not.
+/// Hierarchy numbers do not change with the model; a schema's indexes do.
 public struct StoreIdentity: Sendable {
     /// The store's identifier.
     public let identifier: UUID
-    /// By entity index of the schema: the number of the hierarchy that the entity belongs to.
+    /// For each entity, by its index in the schema: the number of its hierarchy.
     public let hierarchies: [UInt32]
     /// What stands for the store in temporary ids, for those whose rows can lead to objects that no store knows yet.
     package var temporaryStore: UUID?
 
-    /// Names a store.
+    /// Creates the identity of a store.
     public init(identifier: UUID, hierarchies: [UInt32]) {
         self.identifier = identifier
         self.hierarchies = hierarchies
         temporaryStore = nil
     }
 
-    /// The id of the object with that number in the hierarchy of an entity.
+    /// The id of the object with a number in the hierarchy of an entity.
     public func id(_ reference: UInt64, entity: Int) -> ObjectID {
         // No store has so many objects: behind a coordinator the upper half says which store it is.
         if reference >> 32 != 0, let store = StoreNumbers.identity(of: reference) {
@@ -59,11 +59,11 @@ public struct StoreIdentity: Sendable {
     package func checkIsAsked(by stores: [UUID]?, entity: String? = nil) throws(StoreError) {
         guard let stores, !stores.contains(identifier) else { return }
         throw StoreError(
-            .invalidRequest, "the request is for other stores than this one",
+            .invalidRequest, "the request is for other stores",
             context: .init(entity: entity))
     }
 
-    /// Whether the id is a permanent one of this store, in the hierarchy of an entity.
+    /// Whether an id is a permanent id of this store in the hierarchy of an entity.
     public func owns(_ id: ObjectID, entity: Int) -> Bool {
         !id.isTemporary && id.hierarchy == hierarchies[entity] && id.store == identifier
     }

@@ -1,4 +1,4 @@
-// Which store an object is in, where one context has objects of several.
+// The store of an object, if one context has objects of several stores.
 //
 // Within a store an object is a number of 32 bits. A context of a coordinator keeps, in the upper half of the 64 that it has
 // for a number, which store it is one of. Ids never show that: they name the store itself, so that they are the same with
@@ -11,7 +11,7 @@
 
 import Synchronization
 
-/// The numbers of stores behind coordinators.
+/// The numbers of stores in coordinators.
 package enum StoreNumbers {
     /// The half of a reference that is the object's number.
     package static let mask: UInt64 = 0xFFFF_FFFF

@@ -3,7 +3,7 @@
 package import FoundationEssentials
 
 package enum UUIDCoding {
-    /// The UUID that 16 bytes stand for; nil if there are not 16.
+    /// The UUID with these 16 bytes; nil if there are not 16.
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> UUID? {
         guard bytes.count == 16 else { return nil }
         return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))

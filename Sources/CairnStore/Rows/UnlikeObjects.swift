@@ -1,9 +1,9 @@
-// Two objects with one key of which one cannot become the other, since the entity of that lacks something: see
+// Two objects with the same key that cannot be merged, because the entity of the survivor lacks something: see
 // `ConflictRules+Entities`.
 
 package import CairnModel
 
-/// The objects of a conflict that no merging can end, as its error names them.
+/// The objects of a conflict that merging cannot resolve, for its error.
 package struct UnlikeObjects {
     /// One of the two.
     package struct Member {
@@ -22,9 +22,9 @@ package struct UnlikeObjects {
 
     /// What the object that stays could not keep.
     package enum Loss {
-        /// The value of a property of the other one, by its name.
+        /// The value of a property of the other object, by its name.
         case property(String)
-        /// What leads to the other one by a relationship that may not lead to the object that stays.
+        /// References to the other object in a relationship that cannot contain the surviving object.
         case reference(entity: String, key: String)
     }
 
@@ -33,7 +33,7 @@ package struct UnlikeObjects {
         case otherKey = "give one of them another key"
         case otherKeyOrOverwriting =
             "give one of them another key, or save with the overwrite policy"
-        case otherKeyOrStaying = "give one of them another key, or keep another one"
+        case otherKeyOrStaying = "give one of them another key, or keep the other one"
         case otherKeyOfRow = "give the row another key, or delete the object"
     }
 
@@ -72,18 +72,18 @@ package struct UnlikeObjects {
             case .reference(let entity, let key):
                 (
                     "",
-                    "\(entity).\(key), which leads to the first, cannot lead to \(kept.entity.name)"
+                    "\(entity).\(key), which refers to the first, cannot refer to \(kept.entity.name)"
                 )
             }
         let pairs = zip(constraint, values).map { "\($0) = \($1)" }.joined(separator: ", ")
         return StoreError(
             .constraintConflict,
-            "an object of \(given.entity.name) and one of \(kept.entity.name) have the same \(names), and cannot become one, because \(reason): \(advice.rawValue)",
+            "an object of \(given.entity.name) and one of \(kept.entity.name) have the same \(names), but cannot be merged, because \(reason): \(advice.rawValue)",
             context: .init(
                 entity: given.entity.name, key: key.isEmpty ? nil : key, row: row,
                 objectID: given.id ?? kept.id,
                 detail:
-                    "\(given.text) and \(kept.text) both have \(pairs), and cannot become one, because \(reason): \(advice.rawValue)"
+                    "\(given.text) and \(kept.text) both have \(pairs), but cannot be merged, because \(reason): \(advice.rawValue)"
             ),
             conflicts: conflicts)
     }

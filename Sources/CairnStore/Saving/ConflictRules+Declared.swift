@@ -1,4 +1,4 @@
-// What the rules of the model make of two states of an object, or of two objects with one key.
+// Merges two states of an object, or two objects with the same key, by the rules of the model.
 //
 //                one object: "base" was read, "ours" is saved,      two objects: "given" is merged into "kept"
 //                "theirs" is stored, and both have changed it       and has been set, or is a stored row
@@ -18,14 +18,14 @@
 public import CairnModel
 
 extension ConflictRules {
-    /// The values of an object that somebody else has changed since it was read.
+    /// Merges the values of an object that was changed elsewhere since it was read.
     ///
     /// - Parameters:
-    ///   - base: as it was read, by column.
-    ///   - ours: as it is to be saved. Columns that are not changed are as they were read.
+    ///   - base: the values that were read, by column.
+    ///   - ours: the values to save. Columns that are not changed have the values that were read.
     ///   - changed: the columns that the save changes.
-    ///   - theirs: as it is stored.
-    /// - Throws: `StoreError` with `.invalidRequest` if a sum is greater than its type can hold.
+    ///   - theirs: the stored values.
+    /// - Throws: `StoreError` with `.invalidRequest` if a sum exceeds the range of its type.
     public static func declaredValues(
         _ entity: SchemaEntity, base: [Value], ours: [Value], changed: ColumnSet, theirs: [Value]
     ) throws(StoreError) -> [Value] {
@@ -47,17 +47,17 @@ extension ConflictRules {
         return values
     }
 
-    /// The values of an object that another one with the same key is merged into.
+    /// Merges the values of an object into another object with the same key.
     ///
     /// - Parameters:
-    ///   - entity: that of the object that stays.
-    ///   - given: the values of the other one, by that entity's columns; nil for those that it does not have.
-    ///   - assigned: the columns of the other one that were set, or changed.
-    ///   - counted: those whose values count where values are put together: what was set, or all that a stored object
-    ///     has.
-    ///   - kept: the values of the object that stays.
-    ///   - keptAssigned: the columns of it that were set; nil if it is a stored one.
-    /// - Throws: `StoreError` with `.invalidRequest` if a sum is greater than its type can hold.
+    ///   - entity: the entity of the surviving object.
+    ///   - given: the values of the other object, by columns of that entity; nil for columns that it does not have.
+    ///   - assigned: the columns of the other object that were set or changed.
+    ///   - counted: the columns whose values count when values are combined: those that were set, or all columns of a
+    ///     stored object.
+    ///   - kept: the values of the surviving object.
+    ///   - keptAssigned: its columns that were set; nil if it is a stored object.
+    /// - Throws: `StoreError` with `.invalidRequest` if a sum exceeds the range of its type.
     public static func declaredValues(
         _ entity: SchemaEntity, given: [Value], assigned: ColumnSet, counted: ColumnSet,
         kept: [Value], keptAssigned: ColumnSet?

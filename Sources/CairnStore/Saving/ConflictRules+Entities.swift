@@ -1,5 +1,5 @@
-// What may become of two objects with one key whose entities differ: a constraint holds for the whole family of the entity that
-// declares it, so that a new Dog may meet a stored Cat.
+// Merging two objects with the same key whose entities differ: a constraint applies to the whole family of the entity that
+// declares it, so that a new Dog can meet a stored Cat.
 //
 //   1. An object is merged into another one only if that can keep everything that was set on it. What it cannot keep is a
 //      property that its entity does not share, and a reference by a relationship that may not lead to such an object.
@@ -11,7 +11,7 @@
 public import CairnModel
 
 extension ConflictRules {
-    /// The columns that two entities of a family have in common: those of their nearest common ancestor.
+    /// The columns that two entities of a family share: those of their nearest common ancestor.
     public static func sharedColumns(
         _ one: SchemaEntity, _ other: SchemaEntity, in schema: Schema
     ) -> Range<Int> {
@@ -24,15 +24,15 @@ extension ConflictRules {
         return 0..<0
     }
 
-    /// The first column of an object whose value would be lost if it were merged into an object of another entity; nil if
-    /// nothing would.
+    /// The first column of an object whose value would be lost by merging it into an object of another entity; nil if none
+    /// would.
     ///
     /// - Parameters:
-    ///   - entity: that of the object.
+    ///   - entity: the entity of the object.
     ///   - values: its values, by column.
-    ///   - assigned: the columns that were set, of a new object; nil for a stored one, of which everything counts that is
-    ///     neither nil nor the default.
-    ///   - survivor: the entity of the object that stays.
+    ///   - assigned: the columns that were set, for a new object; nil for a stored one, whose values all count unless they
+    ///     are nil or the default.
+    ///   - survivor: the entity of the surviving object.
     public static func lostColumn(
         of entity: SchemaEntity, values: [Value], assigned: ColumnSet?, in survivor: SchemaEntity,
         _ schema: Schema

@@ -1,4 +1,4 @@
-// The order of an ordered to-many relationship that two have written.
+// The order of an ordered to-many relationship that two sides have changed.
 //
 //   who is a member     is decided before: both sides' additions and removals hold
 //   only one reordered  that one's order
@@ -11,11 +11,11 @@ extension ConflictRules {
     /// The order of a list after a save.
     ///
     /// - Parameters:
-    ///   - change: what the save wants: all members in its order and the order that it began with; or only members that are
-    ///     to be at the end.
-    ///   - now: the members after the save: those that are stored in the stored order, then those who come.
-    ///   - arrivals: how many of `now` come.
-    ///   - policy: who wins; nil if the save's conflicts were resolved already.
+    ///   - members: the order of the save: all members; without `base` only the members to append.
+    ///   - base: the original order before the save's changes, if it changed the order.
+    ///   - now: the members after the save: the stored ones in stored order, followed by the new ones.
+    ///   - arrivals: how many of `now` are new.
+    ///   - policy: which side wins; nil if the save's conflicts have been resolved already.
     public static func mergedOrder<Member: Hashable>(
         members: [Member], base: [Member]?, now: [Member], arrivals: Int, _ policy: MergePolicyKind?
     ) -> [Member] {

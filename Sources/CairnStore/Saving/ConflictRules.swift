@@ -1,6 +1,6 @@
-// What the built-in merge policies decide about conflicts: the engine asks as it plans a save or a batch, a context as it does to
-// objects what a policy says. How the policies but the declared one merge two states of an object is done where it is asked:
-// `SavePlanner.merge`, and `ManagedObjectContext+VersionResolving`.
+// The decisions of the built-in merge policies: the engine uses them when it plans a save or a batch, and a context when it
+// applies a policy to objects. The callers themselves merge two states of an object under the other policies than the
+// declared one: see `SavePlanner.merge` and `ManagedObjectContext+VersionResolving`.
 //
 //   objects with one key              here; whether one of another entity can keep all: `ConflictRules+Entities`
 //   deleted by one, changed by other  here
@@ -23,37 +23,38 @@ public import CairnModel
 public enum ConflictRules {
     // MARK: Keys
 
-    /// What an object that is merged into another one gives it, beside its members and what leads to it.
+    /// What an object that is merged into another one passes to it, in addition to its members and references to it.
     public enum Gift: Sendable, Hashable {
         /// No values.
         case nothing
-        /// All attributes, also nil and defaults, and the to-one relationships that were set.
+        /// All attributes, including nil and default values, and the to-one relationships that were set.
         case everything
-        /// What was set on a new object, or changed in a stored one.
+        /// The properties that were set in a new object, or changed in a stored one.
         case edits
-        /// What the model's rules make of both.
+        /// The result of the model's merge rules.
         case declared
     }
 
-    /// What becomes of an object that has come to have the key of a stored one.
+    /// What happens to an object that gets the key of a stored one.
     public enum KeyOutcome: Sendable, Hashable {
         /// The save fails with `.constraintConflict`.
         case fail
-        /// It is merged into the stored one, which keeps its identity, and goes without its delete rules. If it gives values,
-        /// and has the keys of several stored ones, the save fails: it cannot become all of them.
+        /// The object is merged into the stored one, which keeps its identity, and is deleted without its delete rules. If
+        /// it passes values and has the keys of several stored objects, the save fails: it cannot be merged into all of
+        /// them.
         case merge(Gift)
-        /// It goes back to what is stored of it.
+        /// The object is reverted to its stored state.
         case revert
-        /// The stored one is deleted without its delete rules, references to it are cleared, and it has the key. A mandatory
-        /// reference to the stored one makes the save fail with `.constraintConflict`.
+        /// The stored object is deleted without its delete rules, references to it are cleared, and the saved object has
+        /// the key. If a required reference points to the stored object, the save fails with `.constraintConflict`.
         case displace
     }
 
-    /// An object that has come to have the key of a stored one.
+    /// The rule for an object that gets the key of a stored one.
     ///
     /// - Parameters:
-    ///   - isNew: whether it is new, as opposed to a stored one that was changed.
-    ///   - setOnly: whether what nobody set on a new one is given to nobody.
+    ///   - isNew: whether it is new, as opposed to a stored object that was changed.
+    ///   - setOnly: whether a new object passes only the properties that were set.
     public static func objectMeetsRow(
         _ policy: MergePolicyKind, isNew: Bool, setOnly: Bool
     ) -> KeyOutcome {
@@ -66,8 +67,8 @@ public enum ConflictRules {
         }
     }
 
-    /// What new objects of one save that have one key give the first of them, which survives in every policy that resolves
-    /// anything.
+    /// What new objects of one save with the same key pass to the first of them, which survives under every policy that
+    /// resolves conflicts.
     public static func newObjectsMeet(_ policy: MergePolicyKind, setOnly: Bool) -> Gift {
         switch policy {
         case .error, .mergeByPropertyStoreTrump, .rollback: .nothing
@@ -78,9 +79,9 @@ public enum ConflictRules {
 
     // MARK: Deletions
 
-    /// Whether what we say holds of an object that one side has deleted and the other one has changed: our deletion goes
-    /// through, and what we have changed is created again under its id. Else what is stored holds. Under the error policy
-    /// neither does: the save fails.
+    /// Whether our side wins for an object that one side has deleted and the other has changed: then our deletion is
+    /// applied, or an object that we have changed is created again with its id. Otherwise the stored state wins. Under the
+    /// error policy neither does: the save fails.
     public static func keepsOurs(
         _ policy: MergePolicyKind, ofDeleted entity: SchemaEntity
     ) -> Bool {
@@ -93,17 +94,17 @@ public enum ConflictRules {
 
     // MARK: Batches
 
-    /// What becomes of a batch row that finds its stored object.
+    /// What happens to a batch row that matches a stored object.
     public enum BatchRowRule: Sendable, Hashable {
-        /// The row is left out.
+        /// The row is skipped.
         case skip
-        /// The stored object takes the row's values under its own identity.
+        /// The stored object gets the row's values and keeps its identity.
         case update
     }
 
-    /// A batch row that finds its stored object, or an earlier row of the batch, by a constraint.
+    /// The rule for a batch row that matches a stored object, or an earlier row of the batch, by a constraint.
     ///
-    /// A batch has no object whose identity could be kept, so that overwriting is updating.
+    /// A batch row has no identity to keep, so overwriting is the same as updating.
     public static func batchRowMeetsRow(_ policy: MergePolicyKind) -> BatchRowRule {
         switch policy {
         case .error, .mergeByPropertyStoreTrump, .rollback: .skip

@@ -1,15 +1,15 @@
-// What is made of several values by a rule that looks at nothing but them.
+// Combines several values with a rule that depends on nothing else.
 
 package import CairnModel
 import FoundationEssentials
 
 extension FoldingRule {
-    /// What `maximum`, `minimum` and `sum` make of values.
+    /// Combines values with `maximum`, `minimum` or `sum`.
     ///
     /// - Parameters:
-    ///   - values: none of them nil, one at least.
-    ///   - base: what is counted twice in a sum, and taken off it once; nil if nothing is.
-    /// - Returns: nil if the type cannot hold the sum.
+    ///   - values: at least one value, none of them nil.
+    ///   - base: the value that a sum contains twice and that is subtracted once; nil if there is none.
+    /// - Returns: nil if the sum exceeds the range of the type.
     package func folded(_ values: [Value], lessOnce base: Value? = nil, as type: AttributeType)
         -> Value?
     {
@@ -18,7 +18,7 @@ extension FoldingRule {
         case .minimum: values.min { SortingOrder.compare($0, $1) < 0 }
         case .sum: Self.sum(values, lessOnce: base, as: type)
         case .keep, .fillNil, .newest, .union:
-            preconditionFailure("the rule looks at more than values")
+            preconditionFailure("the rule needs more than the values")
         }
     }
 

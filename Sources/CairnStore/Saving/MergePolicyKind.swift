@@ -1,18 +1,18 @@
-// The policies that a store can carry out by itself.
+// The merge policies that a store can apply on its own.
 
-/// What happens when a save or a batch meets an object that somebody else has stored.
+/// How a save or a batch resolves a conflict with a stored object.
 public enum MergePolicyKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// The save fails and lists the conflicts. A batch insert skips the row.
     case error
-    /// What is stored wins, property by property; of a new object nothing is taken.
+    /// The stored values win, property by property. Values of a new object are dropped.
     case mergeByPropertyStoreTrump
-    /// What the object says wins, property by property.
+    /// The object's values win, property by property.
     case mergeByPropertyObjectTrump
-    /// The object replaces what is stored.
+    /// The object replaces the stored one.
     case overwrite
-    /// What is stored stays, all of the object's changes are dropped.
+    /// The stored object wins, and all changes of the object are dropped.
     case rollback
-    /// What the model's merge rules say, property by property; where it says nothing, as `mergeByPropertyObjectTrump`, with
-    /// nothing of a new object but what was set.
+    /// The model's merge rules apply, property by property. Without a rule it is like `mergeByPropertyObjectTrump`, where
+    /// only the properties that were set count in a new object.
     case declared
 }

@@ -1,4 +1,4 @@
-// What a context wants written, as one unit.
+// The changes that a context wants to write atomically.
 //
 // Values are given by column index of the object's entity. Relationships that are kept in a column are
 // values of that column; those that are kept as pairs are listed as additions and removals.
@@ -10,17 +10,17 @@ public import FoundationEssentials
 public struct SaveRequest: Sendable {
     /// A new object.
     public struct Inserted: Sendable {
-        /// Its id: temporary, or permanent if one was obtained, or that of an object which somebody else has
-        /// deleted and which is to be created again.
+        /// Its id: temporary, or permanent if one was obtained, or the id of an object that was deleted elsewhere and is to
+        /// be created again.
         public var id: ObjectID
         /// Its entity, as an index of the schema.
         public var entity: Int
-        /// One value for each column. Those of derived attributes are not looked at: the store computes them.
+        /// One value for each column. Values of derived attributes are ignored: the store computes them.
         public var values: [Value]
-        /// Which columns were set, as opposed to having their default.
+        /// The columns that were set, as opposed to having their default values.
         public var assigned: ColumnSet
-        /// The version that was last known of an object which is created again; 0 for one that never was. The new row's is
-        /// the next: whoever has read an earlier one sees that this is another.
+        /// The last known version of an object that is created again; 0 for a new one. The new row has the next version, so
+        /// that anyone who has read an earlier one can tell them apart.
         public var version: UInt32
 
         /// Describes a new object.
@@ -41,9 +41,9 @@ public struct SaveRequest: Sendable {
         public var id: ObjectID
         /// Its entity, as an index of the schema.
         public var entity: Int
-        /// The row that the changes were made against.
+        /// The row on which the changes are based.
         public var base: Row
-        /// The columns that changed, with their new values. Derived attributes are not looked at.
+        /// The changed columns with their new values. Values of derived attributes are ignored.
         public var changes: [(column: Int, value: Value)]
 
         /// Describes a changed object.
@@ -55,16 +55,16 @@ public struct SaveRequest: Sendable {
         }
     }
 
-    /// An object to be deleted.
+    /// An object to delete.
     public struct Deleted: Sendable {
         /// Its id.
         public var id: ObjectID
         /// Its entity, as an index of the schema.
         public var entity: Int
-        /// The version that was seen when it was deleted; nil if its row was never read.
+        /// The version that was current when it was deleted; nil if its row was never read.
         public var version: UInt32?
-        /// The row of that version, if it is at hand: with it a store can tell a row that somebody has changed from
-        /// one in which only derived values were recomputed.
+        /// The row of that version, if available. With it, a store can distinguish a changed row from one in which only
+        /// derived values were recomputed.
         public var base: Row?
 
         /// Describes a deleted object.
@@ -76,13 +76,13 @@ public struct SaveRequest: Sendable {
         }
     }
 
-    /// An object that is not changed, and must not have been changed by others either.
+    /// An object that the save does not change, and that must not have been changed elsewhere.
     public struct Locked: Sendable {
         /// Its id.
         public var id: ObjectID
         /// Its entity, as an index of the schema.
         public var entity: Int
-        /// The row that must still be there.
+        /// The row that must still be current.
         public var base: Row
 
         /// Describes an object that must be unchanged.
@@ -93,18 +93,18 @@ public struct SaveRequest: Sendable {
         }
     }
 
-    /// A pair that is added to, or removed from, a relationship kept as pairs.
+    /// A pair to add to, or remove from, a relationship that is stored as pairs.
     ///
-    /// Adding what is there and removing what is not changes nothing. Where the relationship is its own
-    /// inverse, a pair means the same in both directions.
+    /// Adding an existing pair and removing a missing one have no effect. If the relationship is its own inverse, a pair
+    /// means the same in both directions.
     public struct PairChange: Sendable, Hashable {
-        /// Which pairs, as an index of the schema.
+        /// The relationship, as an index of the schema's pairs.
         public var pairs: Int
         /// The object on the source side.
         public var source: ObjectID
         /// The object on the destination side.
         public var destination: ObjectID
-        /// Whether it is added.
+        /// Whether the pair is added.
         public var isAddition: Bool
 
         /// Describes a change of a pair.
@@ -118,18 +118,18 @@ public struct SaveRequest: Sendable {
 
     /// The order of an ordered to-many relationship of one object.
     ///
-    /// Members that a save adds come to the end by themselves, in the order of their creation. Only another order has to be
-    /// asked for. Who is a member is decided by references and pairs alone: others that are named here count for nothing.
+    /// Members that a save adds are appended automatically, in the order of their creation. Only another order requires
+    /// this change. References and pairs alone determine the members: other objects that are listed here are ignored.
     public struct OrderChange: Sendable, Hashable {
-        /// The object whose members they are.
+        /// The object that owns the members.
         public var owner: ObjectID
         /// Its entity, as an index of the schema.
         public var entity: Int
         /// The relationship, as an index of the entity's.
         public var relationship: Int
-        /// All members in their new order; or, without a base, those that are put at the end.
+        /// All members in their new order; without a base, the members to append.
         public var members: [ObjectID]
-        /// The order that the change was made against; nil if the members are to be put at the end.
+        /// The order on which the change is based; nil to append the members.
         public var base: [ObjectID]?
 
         /// Describes a new order.
@@ -144,41 +144,41 @@ public struct SaveRequest: Sendable {
         }
     }
 
-    /// A to-many relationship of one object.
+    /// A to-many relationship of an object.
     public struct List: Sendable, Hashable {
         /// The object.
         public var owner: ObjectID
         /// The relationship, as an index of its entity's.
         public var relationship: Int
 
-        /// Names a relationship of an object.
+        /// Creates a reference to a relationship of an object.
         public init(owner: ObjectID, relationship: Int) {
             self.owner = owner
             self.relationship = relationship
         }
     }
 
-    /// An object that the request deletes, and the one that is in its place from then on.
+    /// An object that the request deletes, and the object that replaces it.
     public struct Redirected: Sendable, Hashable {
-        /// The id of the object that is deleted, or that a new object was given which has become another one before it was ever
-        /// stored.
+        /// The id of the deleted object, or the id that was obtained for a new object which was merged into another one
+        /// before it was stored.
         public var id: ObjectID
-        /// The id that is meant by whoever asks for it: of a new, changed, or untouched object of the same hierarchy, or of one
-        /// that the request leads to another itself.
+        /// The id of the object that replaces it: a new, changed, or unchanged object of the same hierarchy, or one that
+        /// the request redirects itself.
         public var survivor: ObjectID
 
-        /// Says where an id is to lead.
+        /// Redirects an id.
         public init(id: ObjectID, survivor: ObjectID) {
             self.id = id
             self.survivor = survivor
         }
     }
 
-    /// What is done about conflicts.
+    /// How conflicts are resolved.
     public enum Resolution: Sendable, Hashable {
-        /// By a built-in policy, within the save. Its error policy throws.
+        /// With a built-in policy, within the save. The error policy throws.
         case policy(MergePolicyKind)
-        /// Not at all: nothing is written and the conflicts are returned.
+        /// Not at all: nothing is written, and the conflicts are returned.
         case report
     }
 
@@ -186,28 +186,29 @@ public struct SaveRequest: Sendable {
     public var inserted: [Inserted] = []
     /// Changed objects.
     public var updated: [Updated] = []
-    /// Objects to be deleted. The caller has applied delete rules.
+    /// Objects to delete. The caller has applied delete rules.
     public var deleted: [Deleted] = []
-    /// Objects among those to be deleted that were folded into others: their ids lead there. What refers to them still is not
-    /// changed by it: whoever folds objects does that, or the delete rules have. Objects that a built-in policy of the request
-    /// merges into others, or deletes in favour of others, are redirected there without being named.
+    /// Those of the objects to delete that were merged into others: their ids redirect to the survivors. This does not
+    /// change remaining references: the caller that merges objects, or delete rules, must have done so. Objects that a
+    /// built-in policy of the request merges into others, or deletes in favor of others, are redirected automatically.
     ///
-    /// Where the object stays after all, or the other one is deleted meanwhile, the id leads nowhere else. From the first save
-    /// on that has any, versions of this library that know no redirects can read the store and cannot write to it.
+    /// If the object is not deleted after all, or the survivor is deleted concurrently, its id is not redirected. After the
+    /// first save with redirects, versions of this library that do not support redirects can read the store but not write
+    /// to it.
     public var redirects: [Redirected] = []
-    /// Objects that must be as they were read. One that somebody has changed or deleted since is a conflict if conflicts
-    /// are reported and under the error policy; the other policies have nothing to decide about an object without
-    /// changes. Those that are changed or deleted by the request itself are compared as such.
+    /// Objects that must not have changed since they were read. An object that was changed or deleted elsewhere is a
+    /// conflict if conflicts are reported and under the error policy; other policies ignore it, because the object has no
+    /// changes. Objects that the request itself changes or deletes are checked as changed or deleted objects.
     public var locked: [Locked] = []
     /// Pairs added and removed.
     public var pairChanges: [PairChange] = []
-    /// The order of lists, after pairs and references have changed.
+    /// The order of lists, applied after changes of pairs and references.
     public var orderChanges: [OrderChange] = []
-    /// What is done about conflicts.
+    /// How conflicts are resolved.
     public var resolution: Resolution = .policy(.error)
-    /// Whether a new object that is merged into a stored one gives it only what was assigned.
+    /// Whether a new object that is merged into a stored one passes only the properties that were set.
     public var mergesAssignedOnly = false
-    /// Who writes.
+    /// The author.
     public var author: String?
     /// The name of the context that saves.
     public var contextName: String?
@@ -216,51 +217,50 @@ public struct SaveRequest: Sendable {
     /// Whether mandatory properties may be nil: a migration, which sets them later, asks for that.
     package var leavesMandatoryOpen = false
 
-    /// An empty request.
+    /// Creates an empty request.
     public init() {}
 }
 
-/// What a save did.
+/// The outcome of a save.
 public enum SaveOutcome: Sendable {
-    /// It is written.
+    /// The save was written.
     case saved(SaveResult)
-    /// Nothing is written, because of these conflicts.
+    /// Nothing was written, because of these conflicts.
     case conflicts([SaveConflict])
 }
 
-/// What a save did to each object.
+/// The effects of a save on each object.
 public struct SaveResult: Sendable {
     /// The number of the commit; nil if there was nothing to write.
     public var commit: UInt64?
-    /// Of a save to a coordinator: the numbers of the commits, by the identifiers of the stores that were written. `commit` is
-    /// that of the last of them. Empty for a store alone.
+    /// For a save to a coordinator: the numbers of the commits, by the identifiers of the stores that were written.
+    /// `commit` is the last of them. Empty for a single store.
     public var commits: [UUID: UInt64] = [:]
-    /// The permanent ids of new objects that had temporary ones.
+    /// The permanent ids of new objects, by their temporary ids.
     public var permanentIDs: [ObjectID: ObjectID] = [:]
-    /// The rows that the save wrote, as they are now stored: those of inserted and updated objects, merged
-    /// where a policy merged, and those in which a reference was cleared or re-pointed, or a derived attribute
-    /// was computed anew.
+    /// The rows that the save wrote, in their stored state: those of inserted and updated objects, merged if a policy
+    /// merged them, and those in which references were cleared or changed, or derived attributes recomputed.
     public var rows: [ObjectID: Row] = [:]
-    /// Objects whose rows are not in `rows` though they were written: such as the request does not name and in which derived
-    /// attributes were computed anew, where they are many, and such as got a value that was in the store before the save.
-    /// Contexts that have them read them again.
+    /// Written objects whose rows are not in `rows`: objects outside the request whose derived attributes were recomputed,
+    /// if there are many, and objects that got a value that was already in the store before the save. Contexts that contain
+    /// them read them again.
     public var recomputed: [ObjectID] = []
-    /// Objects of the request that were merged into, or dropped in favour of, another one: by the id they
-    /// had in the request, the survivor's permanent id.
+    /// Objects of the request that were merged into, or dropped in favor of, another object: the survivor's permanent id,
+    /// by the id in the request.
     public var absorbed: [ObjectID: ObjectID] = [:]
-    /// Updated objects that went back to what is stored; their rows are in `rows`, unless somebody else has
-    /// deleted them.
+    /// Updated objects that were reverted to their stored state; their rows are in `rows`, unless they were deleted
+    /// elsewhere.
     public var reverted: [ObjectID] = []
     /// Stored objects that the policy deleted.
     public var displaced: [ObjectID] = []
-    /// The objects that have the keys of these now, by permanent ids: who has an id of before is led to them.
+    /// The objects that now have the keys of the displaced ones, by permanent ids. Old ids are redirected to them.
     public var successors: [ObjectID: ObjectID] = [:]
-    /// Deleted objects whose deletion the policy took back; their rows are in `rows`.
+    /// Deleted objects whose deletion the policy reverted; their rows are in `rows`.
     public var undeleted: [ObjectID] = []
-    /// Lists whose order the request changed and that came to be otherwise than it said, since somebody else has changed them
-    /// too; by the permanent id of the owner.
+    /// Lists whose new order differs from the request's, because they were also changed elsewhere; by the permanent id of
+    /// the owner.
     public var reordered: [SaveRequest.List] = []
 
-    /// A result of a save that wrote nothing.
+    /// Creates the result of a save that wrote nothing.
     public init() {}
 }

@@ -1,35 +1,35 @@
-// The commonest questions to a store, asked without a snapshot: what is the row of an object now, which object has a key, and
-// where does a relationship of one object lead?
+// The most common queries to a store, without a snapshot: the current row of an object, the object with a key, and the
+// members of one object's relationship.
 
 package import CairnModel
 
-/// A store that finds one object by its number or by a key, or the members of a relationship, at once.
+/// A store with direct access to an object by its number or key, and to the members of a relationship.
 package protocol KeyedStore: PersistentStore {
-    /// The row of an object, in the newest state that is published; nil if there is none.
+    /// The row of an object, in the newest published state; nil if there is none.
     ///
     /// - Parameters:
     ///   - reference: the number of the object.
-    ///   - entity: an entity of its hierarchy; that of the row may be another one.
+    ///   - entity: an entity of its hierarchy. The row can belong to another one.
     /// - Throws: As `rows`.
     func row(_ reference: UInt64, entity: Int) throws(StoreError) -> StreamedRow?
 
-    /// The row whose property equals a value, in the newest state that is published.
+    /// The row whose property equals a value, in the newest published state.
     ///
-    /// - Parameter comparison: an equality of a property that is unique by itself, with one value of its type.
-    /// - Returns: nil if the store has no index for such a question: `fetch` answers it, or says what is wrong with it.
+    /// - Parameter comparison: an equality comparison of a unique property with one value of its type.
+    /// - Returns: nil if the store has no index for such a query: use `fetch`, which executes it or throws an error.
     /// - Throws: As `fetch`.
     func find(
         _ comparison: PredicateNode.Comparison, entity: Int, includesSubentities: Bool
     ) throws(StoreError) -> FoundRow?
 
-    /// Hands over the rows of the members of a to-many relationship of an object, in the newest state that is published, in
-    /// the order of their numbers.
+    /// Passes the rows of the members of an object's to-many relationship, in the newest published state, in the order of
+    /// their numbers.
     ///
     /// - Parameters:
     ///   - owner: the number of the object.
-    ///   - most: if there are more members, nothing is read.
-    ///   - room: where the rows are put together.
-    /// - Returns: false if `members` and `rows` are to be asked instead; nothing was handed over then.
+    ///   - most: the maximum number of members. If there are more, nothing is read.
+    ///   - room: the buffer for the rows.
+    /// - Returns: false if the caller must use `members` and `rows` instead; in that case no rows were passed.
     /// - Throws: As `members`.
     func related(
         _ relationship: Int, entity: Int, owner: UInt64, most: Int, _ room: RowRoom,
@@ -41,6 +41,6 @@ package protocol KeyedStore: PersistentStore {
 package enum FoundRow {
     /// No object has the key.
     case nothing
-    /// This one has it.
+    /// The row of the object that has the key.
     case row(StreamedRow)
 }

@@ -1,4 +1,4 @@
-// What a store gives to a migration that goes over its objects.
+// What a store provides for a migration that processes each object.
 //
 //   1. It begins one: what is stored can be read, and there is a place of the new model to write to, which is empty.
 //   2. The object layer brings over what is to be brought over, in as many saves as it likes.
@@ -6,39 +6,41 @@
 //
 // Threads: one migration in one thread; cancelling may come from any.
 
-/// A migration that is under way: the store as it is, and its contents to be.
+/// A migration in progress: the current store, and its future contents.
 ///
-/// The caller ends it by ``finish(_:)`` or ``cancel()``, once.
+/// The caller ends it by calling either ``finish(_:)`` or ``cancel()`` once.
 public protocol MappedMigration: AnyObject, Sendable {
-    /// The store as it is, of the old model. Nobody writes to it.
+    /// The current store, with the old model. Nobody writes to it.
     var source: any PersistentStore { get }
-    /// An empty store of the new model. Nobody else reads it.
+    /// An empty store with the new model. Nobody else reads it.
     var destination: any PersistentStore { get }
 
-    /// Puts what the destination has in the place of what the source has, as one step: whoever opens the store finds the one or
-    /// the other, whatever happens meanwhile. Both are closed.
+    /// Atomically replaces the contents of the source by those of the destination: whoever opens the store finds either the
+    /// one or the other, even after a crash. Both are closed.
     ///
-    /// - Parameter successions: which new objects became of which old ones. Those that come first keep the ids of the old ones,
-    ///   where a hierarchy goes on; all others have ids that no object ever had.
-    /// - Throws: `StoreError`: the store is as it was.
+    /// - Parameter successions: which new objects were created from which old ones. The first new object for an old one
+    ///   keeps its id, if its hierarchy continues; all others get ids that no object ever had.
+    /// - Throws: `StoreError`: the store has not changed.
     func finish(_ successions: [ObjectSuccession]) throws(StoreError)
 
-    /// Drops what the destination has. Both are closed, and the store is as it was.
+    /// Discards the contents of the destination. Both are closed, and the store has not changed.
     func cancel()
 }
 
-/// Which objects of a new entity became of which of an old one, by the numbers in their ids: in the order in which they did.
+/// Which objects of a new entity were created from which objects of an old one, by the numbers in their ids, in the order
+/// of creation.
 public struct ObjectSuccession: Sendable, Hashable {
-    /// The old entity, as an index of the source's schema. Objects of other entities of its hierarchy may be among them.
+    /// The old entity, as an index of the source's schema. The objects can also belong to other entities of its hierarchy.
     public let sourceEntity: Int
-    /// The new entity, as an index of the destination's schema. Objects of other entities of its hierarchy may be among them.
+    /// The new entity, as an index of the destination's schema. The objects can also belong to other entities of its
+    /// hierarchy.
     public let destinationEntity: Int
     /// The old objects.
     public let sources: [UInt32]
-    /// For each old object the new one. An object may be there several times on either side.
+    /// For each old object the new one. An object can occur several times on either side.
     public let destinations: [UInt32]
 
-    /// Says what became of what.
+    /// Records which objects were created from which.
     public init(
         sourceEntity: Int, destinationEntity: Int, sources: [UInt32], destinations: [UInt32]
     ) {

@@ -1,17 +1,17 @@
-// Objects by the URIs that they had in Core Data.
+// Objects by their Core Data URIs.
 
 public import CairnModel
 public import FoundationEssentials
 
 extension MetadataStore {
-    /// The id of the object that has a URI of Core Data, in a store that was imported from there:
-    /// x-coredata://UUID/Person/p7.
+    /// The id of the object with a Core Data URI, such as `x-coredata://UUID/Person/p7`, in a store that was imported from
+    /// Core Data.
     ///
-    /// An imported object has the number that it had, and the store remembers by what UUID Core Data called it, in
-    /// the metadata under `NSStoreUUID`. So what was written down elsewhere, as in a user's settings, finds its
-    /// object again. That it is there still is not said.
+    /// An imported object keeps its number, and the store keeps the UUID of the Core Data store in the metadata under
+    /// `NSStoreUUID`. So URIs that were saved elsewhere, for example in a user's settings, still identify their objects. It
+    /// does not check whether the object exists.
     ///
-    /// - Returns: nil if it is no such URI, or of another store, or of an entity that the model does not have.
+    /// - Returns: nil if it is not such a URI, or belongs to another store or to an entity that the model does not have.
     /// - Throws: `StoreError` if the store was closed.
     /// - Complexity: O(1).
     public func objectID(forCoreDataURI uri: URL) throws(StoreError) -> ObjectID? {

@@ -1,8 +1,8 @@
-// What is saved in the commit of a migration, before the model changes.
+// The changes that are saved in the commit of a migration, before the model changes.
 
 package import CairnModel
 
-/// Changes that are saved under the old model, in the commit that changes it.
+/// Changes that are saved under the old model, in the same commit that changes the model.
 package struct MigrationPrelude: Sendable {
     /// Makes the changes of a store as it is, told the plan and other models that are passed through; nil: there are none.
     package typealias Maker =

@@ -1,18 +1,19 @@
-// The plan of a migration that needs no mapping, or an error that says why there is none.
+// The plan of a migration that can be inferred, or an error with the reasons why it cannot.
 
 public import CairnModel
 
 extension ModelMigrationPlan {
-    /// How a model becomes another one without a mapping, or an error that says for what one is needed.
+    /// Infers the migration from one model to another, or throws an error that lists the changes that require a mapping.
     ///
     /// ```swift
     /// let plan = try ModelMigrationPlan.inferred(from: old, to: new)
     /// ```
     ///
-    /// Whether objects agree with a new uniqueness constraint only their store can tell: such a plan is inferred.
+    /// Only the store can tell whether its objects satisfy a new uniqueness constraint, so such a migration can be
+    /// inferred.
     ///
-    /// - Throws: `StoreError`: `.cannotInferMapping` with an error for each change that needs a mapping in
-    ///   ``StoreError/details``; `.invalidRequest` with a `ModelError` as its cause if one of the models is wrong in itself.
+    /// - Throws: `StoreError`: `.cannotInferMapping` with an error in ``StoreError/details`` for each change that requires
+    ///   a mapping; `.invalidRequest` with a `ModelError` as its cause if one of the models is invalid.
     public static func inferred(from old: ManagedObjectModel, to new: ManagedObjectModel)
         throws(StoreError) -> ModelMigrationPlan
     {
@@ -37,7 +38,7 @@ extension ModelMigrationPlan {
         if plan.inferability < .no { return plan }
         throw StoreError(
             .cannotInferMapping,
-            "the migration to the new model cannot be inferred: give a mapping for what follows",
+            "the migration to the new model cannot be inferred; provide a mapping for these changes",
             details: plan.changes.filter { $0.inferability == .no }.map { change in
                 StoreError(
                     .cannotInferMapping,

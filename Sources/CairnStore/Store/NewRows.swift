@@ -1,4 +1,4 @@
-// New objects on their way into a store, column by column, without a value made of any cell.
+// New objects to be written to a store, column by column, without creating values for cells.
 //
 //   1. The object layer says how many there are of which entity, in the order of their creation.
 //   2. The store numbers them, then asks for their rows, a batch at a time.
@@ -9,14 +9,14 @@
 
 import CairnModel
 
-/// A store that takes new objects as columns.
+/// A store that can insert new objects as columns.
 package protocol ColumnStore: PersistentStore {
-    /// Writes new objects as one unit, each as a new row of version 1 or merged into the stored one that has its key, if
-    /// nothing else stands against them.
+    /// Inserts new objects atomically, each as a new row with version 1 or merged into the stored object that has its key,
+    /// if there are no other obstacles.
     ///
-    /// - Returns: nil if something does: a key that is taken and cannot be merged so simply, a mandatory property that is nil,
-    ///   a reference to an object that is not there. Nothing is written then.
-    /// - Throws: `StoreError` with what went wrong in the store.
+    /// - Returns: nil if there are: a key that exists and cannot be merged in this simple way, a required property that is
+    ///   nil, or a reference to an object that does not exist. In that case nothing was written.
+    /// - Throws: `StoreError` if writing to the store failed.
     func insert(
         _ rows: inout some NewRowSource, merging: NewRowMerging, author: String?,
         contextName: String?
@@ -25,9 +25,9 @@ package protocol ColumnStore: PersistentStore {
 
 /// What becomes of a new object whose key a stored one has.
 package enum NewRowMerging: Sendable {
-    /// It stands against the save.
+    /// It prevents the save.
     case none
-    /// The stored one takes its values.
+    /// The stored object gets its values.
     case givesValues
     /// It is dropped.
     case isDropped
@@ -67,14 +67,21 @@ package struct NewNumbers: Sendable {
     package let versions: [UInt32]
     /// The number of the commit; nil as long as there is none.
     package var commit: UInt64?
+    /// What stands for the store in references; 0 without a coordinator. Stores leave it alone.
+    package var store: UInt32 = 0
 
     package init(_ numbers: [UInt32], versions: [UInt32] = []) {
         self.numbers = numbers
         self.versions = versions
     }
 
-    /// The number of the object at a place.
+    /// The number of the object at a place, as its store knows it.
     package subscript(_ position: Int) -> UInt32 { numbers[position] }
+
+    /// The number of the object at a place, as references have it.
+    package func reference(at position: Int) -> UInt64 {
+        UInt64(store) << 32 | UInt64(numbers[position])
+    }
 
     /// Whether the object at a place was merged into a stored one.
     package func isMerged(_ position: Int) -> Bool {

@@ -6,75 +6,77 @@
 
 public import CairnModel
 
-/// A store: keeps objects, answers questions about a fixed state of them, and takes changes as units.
+/// A store: keeps objects, executes queries on snapshots, and writes changes atomically.
 public protocol PersistentStore: AnyObject, Sendable {
     /// How the store names its objects.
     var identity: StoreIdentity { get }
-    /// The model the store holds.
+    /// The store's model.
     var schema: Schema { get }
-    /// Whether nothing can be written.
+    /// Whether the store is read-only.
     var isReadOnly: Bool { get }
 
-    /// A fixed state: the newest one that is published.
+    /// A snapshot of the newest published state.
     ///
     /// - Throws: `StoreError` if the store was closed.
     func snapshot() throws(StoreError) -> any StoreSnapshot
 
-    /// A fixed state for whoever asks at once: the newest one when it is made, or one that is published before the first
-    /// question. A store that has to ask somebody else for a state saves a question so; for others it is `snapshot`.
+    /// A snapshot for a caller that queries it immediately: of the newest state at the time of the call, or of one that is
+    /// published before the first query. It saves a round trip in stores that get their snapshots from a server; for others
+    /// it is the same as `snapshot`.
     ///
     /// - Throws: `StoreError` if the store was closed.
     func newestState() throws(StoreError) -> any StoreSnapshot
 
-    /// Writes changes, all or nothing.
+    /// Writes changes atomically.
     ///
-    /// - Throws: `StoreError`: `.mergeConflict` or `.constraintConflict` with all conflicts under the
-    ///   error policy, `.saveConflicts` with conflicts that the merge policy is to be asked about,
-    ///   `.missingMandatory` if a merge left a mandatory property nil, `.noSpace`, `.inputOutput`.
+    /// - Throws: `StoreError`: `.mergeConflict` or `.constraintConflict` with all conflicts under the error policy,
+    ///   `.saveConflicts` with conflicts for the merge policy to resolve, `.missingMandatory` if a merge left a required
+    ///   property nil, `.noSpace`, `.inputOutput`.
     func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome
 
-    /// Inserts and updates many rows as one unit.
+    /// Inserts and updates many rows atomically.
     ///
-    /// - Throws: `StoreError` that names row and key; nothing is written then.
+    /// - Throws: `StoreError` with row and key; in that case nothing was written.
     func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult
 
-    /// Updates many objects as one unit.
+    /// Updates many objects atomically.
     ///
-    /// - Throws: `StoreError`: `.constraintConflict` with the objects that would share a key, or what the model forbids of the
-    ///   new values; nothing is written then.
+    /// - Throws: `StoreError`: `.constraintConflict` with the objects that would share a key, or a validation error for the
+    ///   new values; in that case nothing was written.
     func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult
 
-    /// Deletes many objects as one unit.
+    /// Deletes many objects atomically.
     ///
-    /// - Throws: `StoreError`; nothing is deleted then.
+    /// - Throws: `StoreError`; in that case nothing was deleted.
     func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult
 
-    /// Permanent ids for new objects of these entities, in the same order. They are never given again. The numbers in them,
+    /// Permanent ids for new objects of these entities, in the same order. They are never reused. The numbers in them,
     /// ``ObjectID/reference``, have 32 bits.
     func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID]
 
-    /// Has a closure told of every commit from now on, as long as the result lives: of those of saves and batches, whoever
-    /// made them, and of those of another process that the store has read. A commit that changed no object may be told too.
+    /// Calls a closure for every commit from now on, as long as the result exists: for saves and batches of any origin in
+    /// this process, and for commits of another process that the store has read. It may also be called for a commit that
+    /// changed no object.
     ///
-    /// The closure is called in the order of the commits, one call at a time, by a thread that has committed and has nothing
-    /// locked; a snapshot that it takes shows the commit. It may commit itself. Whoever committed has mostly been told of
-    /// when that returns: not if another thread is telling just then, nor by a commit made within the closure.
+    /// The closure is called in the order of the commits, one call at a time, on a thread that has committed and holds no
+    /// locks. A snapshot that it takes includes the commit. It can commit too. Usually the closure has been called by the
+    /// time the commit returns; exceptions are commits while another thread is delivering, and commits within the closure.
     ///
-    /// A snapshot that is taken after this returns lacks no commit that is not told.
+    /// A snapshot taken after this method returns includes every commit for which the closure is not called.
     func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation
 
-    /// Whether the id of some object that is gone may lead to another one. False: none does. It never becomes false again.
+    /// Whether ids of deleted objects can be redirected to others. If false, none is. It never becomes false again.
     var hasRedirects: Bool { get }
 
-    /// Ends the use of the store. Snapshots that are still held stay readable.
+    /// Closes the store. Snapshots that still exist stay readable.
     func close() throws(StoreError)
 }
 
-/// A fixed state of a store. It stays readable, whatever is written meanwhile, until it is let go.
+/// A fixed state of a store. It stays readable, whatever is written, until it is released.
 public protocol StoreSnapshot: AnyObject, Sendable {
-    /// The number of the commit whose state this is.
+    /// The number of the commit that produced this state.
     var commit: UInt64 { get }
-    /// The model that the state has.
+    /// The model of the state.
     var schema: Schema { get }
     /// How the store names its objects.
     var identity: StoreIdentity { get }
@@ -85,36 +87,35 @@ public protocol StoreSnapshot: AnyObject, Sendable {
     /// A table of values about the objects that match.
     func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable
 
-    /// Hands over the objects that are asked for, some at a time, until the closure returns false. People call
-    /// `read`.
+    /// Passes the requested objects in batches, until the closure returns false. Programs usually call `read`.
     func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool) throws(StoreError)
 
-    /// Hands over the objects that have the keys, in the order of the keys, some at a time, until the closure returns
-    /// false. `keys` is called until it returns true, and sets the columns of a key each time. People call `lookUp`.
+    /// Passes the objects that have the keys in batches, in the order of the keys, until the closure returns false. `keys`
+    /// is called until it returns true, and sets the columns of a key each time. Programs usually call `lookUp`.
     func lookUpBatches(
         _ request: StoreLookup, keys: (borrowing RowWriter) -> Bool,
         _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError)
 
-    /// Hands over the objects that a relationship leads to, owner by owner, some at a time, until the closure returns
-    /// false. People call `read`.
+    /// Passes the members of a relationship in batches, owner by owner, until the closure returns false. Programs usually
+    /// call `read`.
     func readRelatedBatches(
         _ request: StoreRelated, of owners: [ObjectID], _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError)
 
-    /// Answers a fetch, and says how.
+    /// Executes a fetch and returns its query plan.
     func explain(_ request: StoreFetch) throws(StoreError) -> QueryPlan
 
-    /// Makes a table, and says how.
+    /// Executes a fetch for a table and returns its query plan.
     func explain(_ request: StoreTableFetch) throws(StoreError) -> QueryPlan
 
-    /// Counts, and says how.
+    /// Counts objects and returns the query plan.
     func explainCount(_ request: StoreFetch) throws(StoreError) -> QueryPlan
 
-    /// How many objects match; limit and offset are respected.
+    /// The number of objects that match. Limit and offset apply.
     func count(_ request: StoreFetch) throws(StoreError) -> Int
 
-    /// The rows of these objects, nil for those that do not exist.
+    /// The rows of these objects; nil for those that do not exist.
     func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?]
 
     /// The members of a to-many relationship of several objects, by id.
@@ -123,37 +124,37 @@ public protocol StoreSnapshot: AnyObject, Sendable {
     func members(ofRelationship relationship: Int, entity: Int, owners: [ObjectID])
         throws(StoreError) -> [[ObjectID]]
 
-    /// The objects whose `relationship` of `entity` (or a descendant) leads to `target`, whether or not the
-    /// relationship has an inverse. It is to-one, or kept as pairs.
+    /// The objects whose `relationship` of `entity` (or a descendant) refers to `target`, whether or not the relationship
+    /// has an inverse. It must be to-one, or stored as pairs.
     func referrers(toTarget target: ObjectID, relationship: Int, entity: Int)
         throws(StoreError) -> [ObjectID]
 
-    /// The id of the object that one was folded into, or that was in its place later; nil for an object that is there, and if
-    /// there is none.
+    /// The id of the object into which an object was merged, or which has replaced it since; nil if the object exists, or
+    /// has no replacement.
     ///
-    /// - Complexity: O(1) for each time that one in its place was folded too. Nothing is read.
+    /// - Complexity: O(1) for each time that the replacement was merged too. Nothing is read.
     func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID?
 }
 
 extension PersistentStore {
-    /// The newest state that is published.
+    /// The newest published state.
     public func newestState() throws(StoreError) -> any StoreSnapshot { try snapshot() }
 
-    /// No: such a store does not remember it.
+    /// False: such a store does not keep redirects.
     public var hasRedirects: Bool { false }
 
-    /// The id of the object that one was folded into, or that is in its place by now; nil for an object that is there, and if
-    /// there is none.
+    /// The id of the object into which an object was merged, or which has replaced it since; nil if the object exists, or
+    /// has no replacement.
     ///
     /// - Throws: `StoreError` if the store was closed.
-    /// - Complexity: O(1) for each time that one in its place was folded too. Nothing is read.
+    /// - Complexity: O(1) for each time that the replacement was merged too. Nothing is read.
     public func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
         hasRedirects ? try snapshot().redirectedObjectID(for: id) : nil
     }
 }
 
 extension StoreSnapshot {
-    /// None: such a store does not remember it.
+    /// Nil: such a store does not keep redirects.
     public func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? { nil }
 }
 

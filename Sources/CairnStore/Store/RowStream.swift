@@ -1,18 +1,22 @@
-// Rows of a snapshot, handed over as the store comes to them in the form that objects keep.
+// Rows of a snapshot, passed as the store reads them, in the form that objects keep.
 
-/// A snapshot that hands rows over as it comes to them.
-package protocol RowStream: StoreSnapshot {
-    /// Hands over the rows that match, some at a time, in an order that the store chooses. Sort keys, limit and offset are
-    /// not respected.
+/// What passes rows as soon as it has read them: a snapshot, or something in front of it.
+package protocol RowStream: Sendable {
+    /// Passes the rows that match in batches, in an order that is up to the store. Sort keys, limit and offset are ignored.
     ///
     /// - Throws: As `fetch`.
     func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError)
 
-    /// Hands over the rows that match in the order that the request asks for, within its limit and offset.
+    /// Passes the rows that match in the request's sort order, within its limit and offset.
     ///
     /// - Throws: As `fetch`.
     func streamRowsInOrder(_ request: StoreFetch, _ body: (StreamedRows) -> Void)
         throws(StoreError)
+
+    /// The number of rows that match, within the request's limit and offset.
+    ///
+    /// - Throws: As `fetch`.
+    func count(_ request: StoreFetch) throws(StoreError) -> Int
 }
 
 /// One row on its way to an object.

@@ -1,4 +1,4 @@
-// Large values that a store has before anything refers to them.
+// Large values that are in a store before any object refers to them.
 //
 // While it waits for a save, such a value stands in an object as 48 bytes of a `Data` that nobody sees: whoever asks for the
 // value gets the bytes themselves, and the store that saves it knows it by them. So it goes wherever values go: into undo
@@ -13,27 +13,28 @@ import Synchronization
 
 /// Where the bytes of a staged value are.
 package protocol StagedBytes: Sendable {
-    /// Begins with the first byte.
+    /// Reads from the first byte.
     func reading() -> any ValueReading
-    /// Nobody can refer to the value any more.
+    /// Called when nothing can refer to the value any longer.
     func release()
 }
 
 /// Takes the bytes of a value into a store.
 package protocol ValueStaging: Sendable {
-    /// Takes some more bytes.
+    /// Appends bytes.
     func append(_ bytes: UnsafeRawBufferPointer) throws(StoreError)
-    /// Makes all of them durable. Nothing is taken afterwards.
+    /// Makes all bytes durable. Nothing can be appended afterwards.
     func finish() throws(StoreError) -> StagedValue
-    /// Gives the space back. It may be called after anything that threw.
+    /// Reclaims the space. It can be called after any error.
     func abandon()
 }
 
 /// A store that takes large values before anything refers to them.
 package protocol ValueStagingStore: PersistentStore {
-    /// Begins a value; nil if one of that column is to be put together in memory.
+    /// Begins a value; nil if values of that column are built in memory.
     ///
-    /// - Parameter id: the object that it is meant for, which need not be stored. Another one may get it, at a higher price.
+    /// - Parameter id: the object for which the value is meant, which need not be stored. Another object can get it, at a
+    ///   higher cost.
     func beginValue(column: Int, of id: ObjectID, entity: Int) throws(StoreError)
         -> (any ValueStaging)?
 }

@@ -1,27 +1,27 @@
-// What tells the version of a store's model apart, and whether a model is that version.
+// The version hashes of a store's model, and whether another model has the same version.
 
 public import CairnModel
 public import FoundationEssentials
 
 extension StoreMetadata {
-    /// What tells versions of the entities in the store apart, by name; see
-    /// ``CairnModel/ManagedObjectModel/entityVersionHashesByName``. It is that of the model that the store holds, so nobody
-    /// can set it.
+    /// The version hashes of the entities in the store, by name; see ``ManagedObjectModel/entityVersionHashesByName``. They
+    /// belong to the store's model and cannot be set.
     ///
     /// - Complexity: O(size of the model).
     public var modelVersionHashes: [String: Data] { model.entityVersionHashesByName }
 }
 
 extension ManagedObjectModel {
-    /// Whether a store can be opened with this model as it is: whether its entities store the same as those of the model.
+    /// Whether a store can be opened with this model without a migration: whether the entities of the model and the store
+    /// have the same version hashes.
     ///
     /// ```swift
     /// let metadata = try PersistentContainer.metadata(forPersistentStoreAt: "shop.cairn")
     /// if !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) { … }
     /// ```
     ///
-    /// - Parameter name: the configuration whose entities are looked for in the store; nil: the store must have those of the
-    ///   model, and no other.
+    /// - Parameter name: a configuration whose entities must be in the store; nil: the store must have exactly the entities
+    ///   of the model.
     /// - Returns: false also if the model has no such configuration.
     /// - Complexity: O(size of both models).
     public func isConfiguration(
@@ -32,7 +32,7 @@ extension ManagedObjectModel {
         return configurations[name]?.allSatisfy { own[$0] != nil && own[$0] == stored[$0] } ?? false
     }
 
-    /// Does nothing if a store can be opened with this model as it is, and else says what differs.
+    /// Checks that a store can be opened with this model without a migration.
     ///
     /// ```swift
     /// do { try model.checkConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) } catch {
@@ -64,10 +64,10 @@ extension ManagedObjectModel {
             cause: mismatch)
     }
 
-    /// Puts together the model of a store, taking each entity from the first model that has it in that version. Nil if they do
-    /// not have all of them.
+    /// Composes the model of a store, taking each entity from the first model that has it in that version. Nil if they do
+    /// not have all of the entities.
     ///
-    /// A store has its model with it, in ``StoreMetadata/model``; this finds the one with its classes and requests.
+    /// A store contains its model, in ``StoreMetadata/model``; this returns one that also has classes and fetch requests.
     public init?(
         merging models: [ManagedObjectModel], forStoreMetadata metadata: StoreMetadata
     ) {
@@ -76,7 +76,7 @@ extension ManagedObjectModel {
 }
 
 extension ModelVersions {
-    /// Reads the version of the model that a store was made with.
+    /// Reads the version of the model with which a store was created.
     ///
     /// ```swift
     /// let versions = try ModelVersions(contentsOfFile: "Shop.xcdatamodeld")
@@ -84,7 +84,7 @@ extension ModelVersions {
     /// let plan = try ModelMigrationPlan(from: old, to: try versions.readCurrent().model)
     /// ```
     ///
-    /// - Throws: `StoreError`: `.missingSourceModel` if it is none of them, with a `ModelError` as its cause if one of them
+    /// - Throws: `StoreError`: `.missingSourceModel` if no version matches, with a `ModelError` as its cause if one of them
     ///   cannot be read.
     public func readVersion(forStoreMetadata metadata: StoreMetadata) throws(StoreError)
         -> ModelFile
@@ -100,7 +100,8 @@ extension ModelVersions {
         }
         guard let found else {
             throw StoreError(
-                .missingSourceModel, "\(message); there are: \(names.joined(separator: ", "))",
+                .missingSourceModel,
+                "\(message); the versions are: \(names.joined(separator: ", "))",
                 context: .init(path: path))
         }
         return found

@@ -1,20 +1,20 @@
-// What a store says of itself, beside its objects.
+// A store's description of itself.
 
 public import CairnModel
 public import FoundationEssentials
 
-/// What a store says of itself, beside its objects: type, identifier and model are always there; what a program keeps
-/// with the store is in `values`.
+/// A store's description of itself: type, identifier and model always exist; `values` contains what a program stores with
+/// it.
 public struct StoreMetadata: Sendable {
-    /// The kind of the store, as ``StoreMetadata/logStoreType``.
+    /// The store type, such as ``StoreMetadata/logStoreType``.
     public let type: String
-    /// What the store is called by: the identifier in the ids of its objects.
+    /// The store's identifier, which is part of the ids of its objects.
     ///
-    /// If it was changed while the store is open, this is the new one, and ids have it when the store is opened the next time.
+    /// If it was changed while the store is open, this is the new one; ids use it the next time the store is opened.
     public let identifier: UUID
-    /// The model that the store holds.
+    /// The store's model.
     public let model: ManagedObjectModel
-    /// What the program keeps with the store, by its keys.
+    /// The program's own values, by key.
     public let values: [String: Value]
 
     /// Describes a store.
@@ -30,35 +30,35 @@ public struct StoreMetadata: Sendable {
     /// A value of the program; nil if there is none.
     public subscript(key: String) -> Value? { values[key] }
 
-    /// The type of stores on the log-structured engine.
+    /// The type of stores that use the log-structured engine.
     public static let logStoreType = "CairnLog"
 }
 
-/// A store that keeps metadata.
+/// A store with metadata.
 public protocol MetadataStore: PersistentStore {
-    /// The metadata as they were set last, written or not.
+    /// The metadata as last set, whether written or not.
     ///
     /// - Throws: `StoreError` if the store was closed.
     func metadata() throws(StoreError) -> StoreMetadata
 
-    /// Puts other values in the place of all that the program keeps with the store. The next save writes them, together with
-    /// its objects or not at all; ``writeMetadata()`` does at once. A value of nil is none.
+    /// Replaces all of the program's values. They are written atomically with the next save; ``writeMetadata()`` writes
+    /// them immediately. Values that are nil are omitted.
     ///
-    /// - Parameter identifier: what the store is to be called by when it is opened the next time; nil: as before.
+    /// - Parameter identifier: the store's identifier from the next time it is opened; nil: no change.
     /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if a value is an object id.
     func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError)
 
-    /// Writes metadata that wait for a save, if there are any.
+    /// Writes pending metadata, if any.
     ///
     /// - Throws: `StoreError` as a save.
     func writeMetadata() throws(StoreError)
 
-    /// Whether metadata wait for a save.
+    /// Whether metadata are waiting for a save.
     var hasMetadataToWrite: Bool { get }
 }
 
 extension MetadataStore {
-    /// The same without another identifier.
+    /// Replaces all of the program's values, keeping the identifier.
     public func setMetadata(_ values: [String: Value]) throws(StoreError) {
         try setMetadata(values, identifier: nil)
     }

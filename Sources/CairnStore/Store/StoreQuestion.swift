@@ -1,10 +1,10 @@
-// What a request comes down to when a store is asked.
+// The queries to which requests are reduced.
 //
 // Threads: a value.
 
 import CairnModel
 
-/// One of the questions that a snapshot answers.
+/// One of the queries that a snapshot executes.
 package enum StoreQuestion: Sendable {
     case fetch(StoreFetch)
     case count(StoreFetch)

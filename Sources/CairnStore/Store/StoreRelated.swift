@@ -1,9 +1,9 @@
-// Reading what a relationship leads to, from many objects at once.
+// Reads the members of a relationship for many objects at once.
 
 public import CairnModel
 import FoundationEssentials
 
-/// A relationship that is followed, and which columns of the objects at its other end are read.
+/// A relationship to follow, and the columns of its destination to read.
 ///
 /// ```swift
 /// let children = try StoreRelated(parent, "children", in: snapshot.schema)
@@ -12,18 +12,18 @@ import FoundationEssentials
 /// }
 /// ```
 public struct StoreRelated: Sendable {
-    /// The entity of the objects that it is followed from.
+    /// The entity of the owners.
     public let entity: SchemaEntity
-    /// Its index in that entity's relationships.
+    /// The relationship's index in that entity.
     public let relationship: Int
-    /// The entity whose columns are read.
+    /// The destination entity, whose columns to read.
     public let destination: SchemaEntity
-    /// The columns that are read.
+    /// The columns to read.
     public var columns: ColumnSet
 
-    /// Asks for what a relationship of an entity leads to, be it to-one or to-many.
+    /// Follows a relationship of an entity, which can be to-one or to-many.
     ///
-    /// - Parameter columns: the columns that are read, of the destination; nil: all. The fewer, the faster.
+    /// - Parameter columns: the columns of the destination to read; nil: all. Fewer columns are faster.
     /// - Throws: `StoreError` with `.invalidRequest` if the entity has no such relationship.
     public init(
         _ entity: SchemaEntity, _ relationship: String, in schema: Schema,
@@ -42,15 +42,14 @@ public struct StoreRelated: Sendable {
 }
 
 extension StoreSnapshot {
-    /// Calls a closure with each object that a relationship leads to from some owners. `position` of its row is the index of
-    /// the owner.
+    /// Calls a closure with each member of a relationship of some owners. The row's `position` is the index of the owner.
     ///
-    /// The owners come in the order in which they are given, the objects of each by their numbers. An owner that is given
-    /// twice is answered twice; one that is not stored leads nowhere.
+    /// Owners are processed in the given order, and the members of each in the order of their numbers. If an owner occurs
+    /// twice, so do its members; an owner that is not stored has none.
     ///
-    /// - Throws: what the closure throws, which ends the reading; `StoreError` with `.foreignObject` if an owner is of
-    ///   another store or entity, or `.incompatibleModel` if an entity is not as in the store.
-    /// - Complexity: O(objects that are found).
+    /// - Throws: what the closure throws, which ends the iteration; `StoreError` with `.foreignObject` if an owner belongs
+    ///   to another store or entity, or `.incompatibleModel` if an entity differs from the store's.
+    /// - Complexity: O(objects found).
     @inlinable public func read(
         _ request: StoreRelated, of owners: [ObjectID],
         _ body: (borrowing RowView) throws -> Void
@@ -68,7 +67,7 @@ extension StoreSnapshot {
         if let failure { throw failure }
     }
 
-    /// Asks for the members, then for their rows, and hands them over.
+    /// Reads the members and their rows, and passes them.
     public func readRelatedBatches(
         _ request: StoreRelated, of owners: [ObjectID], _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError) {

@@ -1,15 +1,15 @@
-// Reading rows by typed columns: what people call, and how a store answers that has no faster way.
+// Reads rows with typed columns: the methods for programs, and the implementation for stores without a faster way.
 
 package import CairnModel
 
 extension StoreSnapshot {
-    /// Calls a closure with each object that is asked for, as a row whose columns are read by their types.
+    /// Calls a closure with each requested object, as a row whose columns have Swift types.
     ///
-    /// No value, dictionary or object is made for a row but what the closure takes out of it.
+    /// No values, dictionaries or objects are created for a row, except the values that the closure reads.
     ///
-    /// - Throws: what the closure throws, which ends the reading; `StoreError` as `fetch` does, and
-    ///   `.incompatibleModel` if the entity is not as in the store.
-    /// - Complexity: O(rows looked at); those that match a uniqueness constraint are found at once.
+    /// - Throws: what the closure throws, which ends the iteration; `StoreError` as `fetch`, and `.incompatibleModel` if
+    ///   the entity differs from the store's.
+    /// - Complexity: O(rows examined); rows that match a uniqueness constraint are found directly.
     @inlinable public func read(
         _ request: StoreRead, _ body: (borrowing RowView) throws -> Void
     ) throws {
@@ -26,14 +26,14 @@ extension StoreSnapshot {
         if let failure { throw failure }
     }
 
-    /// Looks objects up by a unique attribute, and calls a closure with each that there is, in the order of the keys.
-    /// `position` of its row is the index of the key.
+    /// Looks up objects by a unique attribute, and calls a closure with each object that exists, in the order of the keys.
+    /// The row's `position` is the index of the key.
     ///
-    /// A key that nobody has is passed over; one that is given twice is answered twice; nil finds nothing.
+    /// Keys that do not exist are skipped; if a key occurs twice, so does its object; nil finds nothing.
     ///
-    /// - Throws: what the closure throws, which ends the reading; `StoreError` with `.invalidRequest` if the column
-    ///   alone is no uniqueness constraint, or `.incompatibleModel` if the entity is not as in the store.
-    /// - Complexity: O(1) a key.
+    /// - Throws: what the closure throws, which ends the iteration; `StoreError` with `.invalidRequest` if the column is
+    ///   not a uniqueness constraint on its own, or `.incompatibleModel` if the entity differs from the store's.
+    /// - Complexity: O(1) per key.
     @inlinable public func lookUp<Key: AttributeValue>(
         _ request: StoreLookup, _ column: Column<Key>, _ keys: [Key],
         _ body: (borrowing RowView) throws -> Void
@@ -49,8 +49,8 @@ extension StoreSnapshot {
             }, body)
     }
 
-    /// The same for keys of any number of columns: `keys` is called until it returns true, and sets the key's columns
-    /// each time, as the closure of a batch insert does.
+    /// Looks up objects by keys of any number of columns: `keys` is called until it returns true, and sets the key's
+    /// columns each time, like the closure of a batch insert.
     @inlinable public func lookUp(
         _ request: StoreLookup, keys: (borrowing RowWriter) -> Bool,
         _ body: (borrowing RowView) throws -> Void
@@ -89,7 +89,7 @@ extension StoreSnapshot {
         }
     }
 
-    /// Fetches the rows and hands them over.
+    /// Fetches the rows and passes them.
     public func readBatches(_ request: StoreRead, _ body: (borrowing RowBatch) -> Bool)
         throws(StoreError)
     {
@@ -111,7 +111,7 @@ extension StoreSnapshot {
         rows.finish(body)
     }
 
-    /// Fetches the rows key by key and hands them over.
+    /// Fetches the rows key by key and passes them.
     public func lookUpBatches(
         _ request: StoreLookup, keys: (borrowing RowWriter) -> Bool,
         _ body: (borrowing RowBatch) -> Bool

@@ -1,4 +1,4 @@
-// A large value, some bytes at a time.
+// A large value in chunks.
 //
 // Threads: any; each iteration is one task's.
 
@@ -6,13 +6,13 @@ public import CairnModel
 public import FoundationEssentials
 import Synchronization
 
-/// Gives the bytes of a value, one after the other.
+/// Reads the bytes of a value sequentially.
 package protocol ValueReading: Sendable {
-    /// The next bytes, at most so many; nil at the end.
+    /// The next bytes, up to a count; nil at the end.
     func next(upTo count: Int) throws(StoreError) -> Data?
 }
 
-/// The bytes of a value in the state of a store, some at a time, so that the value is never in memory as a whole.
+/// The bytes of a value in one state of a store, in chunks, so that the value is never in memory as a whole.
 ///
 /// ```swift
 /// if let plan = try building.valueStream(forKey: "plan") {
@@ -20,20 +20,20 @@ package protocol ValueReading: Sendable {
 /// }
 /// ```
 ///
-/// It gives the value that it was made for, whatever is written meanwhile, and can be iterated more than once. As long as it
-/// is held that state of the store is kept.
+/// It reads the value for which it was created, whatever is written later, and can be iterated more than once. It keeps
+/// that state of the store readable as long as it exists.
 public struct ValueStream: AsyncSequence, Sendable {
-    /// Some bytes that follow each other, at least one.
+    /// A chunk of bytes, at least one.
     public typealias Element = Data
-    /// `.damaged` with the place, `.inputOutput`, `.snapshotExpired`, `.cancelled`.
+    /// `.damaged` with the location, `.inputOutput`, `.snapshotExpired`, `.cancelled`.
     public typealias Failure = StoreError
 
-    /// The bytes of a chunk if nothing else is said.
+    /// The default chunk size in bytes.
     public static var usualChunkBytes: Int { 256 << 10 }
 
-    /// The bytes of the whole value.
+    /// The size of the whole value in bytes.
     public let count: UInt64
-    /// The most bytes of a chunk.
+    /// The maximum size of a chunk in bytes.
     public let chunkBytes: Int
     private let begin: @Sendable () -> any ValueReading
 
@@ -46,17 +46,17 @@ public struct ValueStream: AsyncSequence, Sendable {
         self.begin = begin
     }
 
-    /// A value that is in memory.
+    /// Streams a value that is in memory.
     public init(_ value: Data, chunkBytes: Int = Self.usualChunkBytes) {
         self.init(count: UInt64(value.count), chunkBytes: chunkBytes) { DataReading(value) }
     }
 
-    /// Begins with the first byte.
+    /// Iterates from the first byte.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(reading: begin(), chunkBytes: chunkBytes)
     }
 
-    /// Hands over the chunks in the caller's thread, until the closure returns false.
+    /// Passes the chunks on the caller's thread, until the closure returns false.
     ///
     /// - Throws: `StoreError`, and what the closure throws.
     public func forEachChunk(_ body: (Data) throws -> Bool) throws {
@@ -66,12 +66,12 @@ public struct ValueStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Gives chunk after chunk.
+    /// Iterates over the chunks.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let reading: any ValueReading
         let chunkBytes: Int
 
-        /// The next chunk, read away from the caller's actor; nil at the end.
+        /// The next chunk, read off the caller's actor; nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError)
             -> Data?
         {
@@ -127,9 +127,9 @@ package protocol ValueStreamingSnapshot: StoreSnapshot {
 }
 
 extension StoreSnapshot {
-    /// The bytes of a binary attribute, or of the UTF-8 of a text, as a stream; nil if the value is nil.
+    /// The bytes of a binary attribute, or of a string attribute in UTF-8, as a stream; nil if the value is nil.
     ///
-    /// - Throws: `StoreError`: `.objectNotFound`; `.invalidRequest` if the attribute is not there or of another type;
+    /// - Throws: `StoreError`: `.objectNotFound`; `.invalidRequest` if the attribute does not exist or has another type;
     ///   `.snapshotExpired`, `.damaged`, `.inputOutput`.
     public func valueStream(
         forKey key: String, of id: ObjectID, chunkBytes: Int = ValueStream.usualChunkBytes

@@ -1,4 +1,4 @@
-// The objects of a snapshot as predicates and expressions see them, read by nothing but what every store has.
+// The objects of a snapshot for predicates and expressions, read only with what every store supports.
 //
 //   let objects = SnapshotObjects(snapshot)
 //   let value = evaluator.value(for: objects.object(of: row))
@@ -12,7 +12,7 @@
 
 package import CairnModel
 
-/// What one reading sees of a snapshot.
+/// The objects of a snapshot in one iteration.
 package final class SnapshotObjects {
     /// The snapshot.
     package let snapshot: any StoreSnapshot

@@ -1,13 +1,13 @@
-// How a store answers a table that has no faster way.
+// Executes a table request in stores without a faster way.
 
 package import CairnModel
 
 extension StoreSnapshot {
-    /// A table of values about the objects that match: each object is read, and asked for each column.
+    /// A table of values of the objects that match: each object is read, and each column is evaluated on it.
     ///
-    /// - Throws: `StoreError`: `.invalidRequest` naming the key or the part of an expression that does not fit, or what
-    ///   went wrong in reading.
-    /// - Complexity: O(objects that match), and O(n log n) in the rows of the table if they are sorted or groups.
+    /// - Throws: `StoreError`: `.invalidRequest` with the key or the part of an expression that does not fit, or an error
+    ///   in reading.
+    /// - Complexity: O(objects that match), and O(n log n) in the rows of the table if they are sorted or grouped.
     public func table(_ request: StoreTableFetch) throws(StoreError) -> StoreTable {
         try tableOfObjects(request)
     }

@@ -81,7 +81,7 @@ struct BatchTargetsTests {
         let one = Self.error {
             try Self.put(store, "Owned", [["name": "a", "owner": "x"], ["name": "b"]])
         }
-        #expect(one?.code == .missingMandatory && one?.message == "a mandatory relationship is nil")
+        #expect(one?.code == .missingMandatory && one?.message == "a required relationship is nil")
         #expect(one?.context.row == 1 && one?.context.key == "owner")
         #expect(one?.context.entity == "Owned")
         let two = Self.error { try Self.put(store, "Owned", [["name": "a"], ["name": "b"]]) }
@@ -327,7 +327,7 @@ struct BatchTargetsTests {
         }
         #expect(error?.code == .objectNotFound)
         #expect(
-            error?.context.detail?.contains("department leads to no object that is there") == true)
+            error?.context.detail?.contains("department refers to no existing object") == true)
         // Both zeros are one key.
         #expect(
             try put([["pay": .double(0)], ["pay": .double(-0.0)]]).createdTargetCount == 1)

@@ -98,7 +98,7 @@ struct RuleStorageTests {
             try LogStore.open(at: "/store", options: SampleStore.options(on: newer))
         }
         #expect(error?.code == .openFailed)
-        #expect(error?.message.contains("read but not write") ?? false)
+        #expect(error?.message.contains("can only read") ?? false)
         // A reader that passes over the key has the plain constraints, which all rows keep.
         let plain = try Catalog(new: ConstraintSample.schema())
         let json = try CatalogDocument.encode(plain)

@@ -99,7 +99,7 @@ struct MissingPartTests {
                 options: SampleStore.options(on: disk))
         }
         #expect(error?.code == .openFailed)
-        #expect(error?.message == "the folder is not empty and holds no store")
+        #expect(error?.message == "the folder is not empty and contains no store")
         #expect(try disk.list("/store") == ["letter.txt"])
     }
 

@@ -72,7 +72,8 @@ struct SharedDiskTests {
     ) {
         #expect(error?.code == .storeInUse, sourceLocation: location)
         #expect(
-            error?.message.contains("the machine \(host.name) has the store open to write") == true,
+            error?.message.contains("the machine \(host.name) has the store open for writing")
+                == true,
             sourceLocation: location)
         #expect(error?.message.contains("truncate -s 64") == true, sourceLocation: location)
         #expect(error?.context.path == "/store/lock", sourceLocation: location)
@@ -148,7 +149,7 @@ struct SharedDiskTests {
         }
         let error = storeError { try Self.open(Nameless(), 1).close() }
         #expect(error?.code == .openFailed)
-        #expect(error?.message.contains("which machine this is") == true)
+        #expect(error?.message.contains("this machine has no identifier") == true)
     }
 
     // MARK: Machines

@@ -104,7 +104,7 @@ struct SharedStoreTests {
         try StoreOperation.insert(holder, ["a": 1])
         let error = storeError { try StoreOperation.insert(other, ["b": 2]) }
         #expect(error?.code == .storeInUse)
-        #expect(error?.message.hasSuffix("writes to the store") == true)
+        #expect(error?.message.hasSuffix("is writing to the store") == true)
         // It reads meanwhile, and writes as soon as it is its turn.
         #expect(try Self.values(other).isEmpty)
         Self.giveBack(holder)

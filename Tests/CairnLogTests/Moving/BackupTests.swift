@@ -294,7 +294,7 @@ struct BackupTests {
         #expect(try Self.text(disk) == text)
         let unfinished = storeError { _ = try Self.text(disk, "/new") }
         #expect(unfinished?.code == .openFailed)
-        #expect(unfinished?.message.contains("not finished") == true)
+        #expect(unfinished?.message.contains("unfinished copy") == true)
         #expect(storeError { _ = try Self.writer(disk, at: "/new") }?.code == .openFailed)
         // Mended, both go on.
         byte.mutable[0] ^= 4

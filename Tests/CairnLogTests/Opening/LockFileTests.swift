@@ -108,7 +108,7 @@ struct LockFileTests {
                 ).close()
             }
             #expect(error?.code == .openFailed)
-            #expect(error?.message.contains("is of format 2, which is not known here") == true)
+            #expect(error?.message.contains("has format 2, which this version does not") == true)
             #expect(try DiskImage(of: disk) == image)
         }
     }

@@ -64,7 +64,7 @@ struct StoreLockTests {
                     #expect(error?.code == .storeInUse)
                     #expect(
                         error?.message
-                            == "process \(other.process.processIdentifier) (python3) writes to the store"
+                            == "process \(other.process.processIdentifier) (python3) is writing to the store"
                     )
                     try second.close()
                 }

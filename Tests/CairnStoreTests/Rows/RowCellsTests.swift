@@ -160,9 +160,9 @@ struct StoreErrorTests {
         let plain = StoreError(.readOnly, "nothing can be written")
         #expect("\(plain)" == "nothing can be written (134030)")
         let cell = StoreError(
-            .missingMandatory, "a mandatory attribute is nil",
+            .missingMandatory, "a required attribute is nil",
             context: .init(entity: "Product", key: "code", row: 0))
-        #expect("\(cell)" == "Product.code, row 1: a mandatory attribute is nil (1570)")
+        #expect("\(cell)" == "Product.code, row 1: a required attribute is nil (1570)")
         let place = StoreError(
             .damaged, "a checksum is wrong",
             context: .init(path: "a.cairn", segment: 3, offset: 512))
@@ -172,7 +172,7 @@ struct StoreErrorTests {
         #expect(
             "\(several)" == """
                 Product: several (1560)
-                  Product.code, row 1: a mandatory attribute is nil (1570)
+                  Product.code, row 1: a required attribute is nil (1570)
                   nothing can be written (134030)
                 """)
     }

@@ -435,7 +435,7 @@ struct DictionaryBatch {
                 if column.attribute?.derivationExpression != nil { continue }
                 failures.append(
                     StoreError(
-                        .missingMandatory, "a mandatory property is nil",
+                        .missingMandatory, "a required property is nil",
                         context: .init(entity: entity.name, key: column.name, row: rowOf[id])))
             }
         }

@@ -20,7 +20,7 @@ struct DictionaryDeletion {
                 state.objects[id].map { family.contains($0.entity) } ?? false
             }
         case .matching, .objectIDs:
-            preconditionFailure("a condition is resolved before it is asked")
+            preconditionFailure("a condition is resolved before it is evaluated")
         }
         let deleted = try delete(targets)
         try state.derive(after: before, in: schema)

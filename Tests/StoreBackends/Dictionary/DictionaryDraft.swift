@@ -448,7 +448,7 @@ struct DictionaryDraft {
                 if let old = before.objects[id], old.values[column].isNull { continue }
                 failures.append(
                     StoreError(
-                        .missingMandatory, "a mandatory property is nil",
+                        .missingMandatory, "a required property is nil",
                         context: .init(
                             entity: entity.name, key: description.name, objectID: requestID(id))))
             }

@@ -88,7 +88,7 @@ package final class DictionaryStore: MetadataStore, HistoryStore {
                 if case .objectID = $0.value { true } else { false }
             })?.key {
                 throw StoreError(
-                    .invalidRequest, "an object id is no value of a store's metadata",
+                    .invalidRequest, "an object id cannot be a value of a store's metadata",
                     context: .init(key: key))
             }
             shared.metadata = (

@@ -1,4 +1,4 @@
-// Rows that are named without a fetch index: by object ids, by unique keys, or by what they refer to. They hold every match.
+// Candidate rows without a fetch index: by object ids, by unique keys, or by references. They include every match.
 //
 // How many there are is known before they are looked up, so that the fewest are taken, and none if a scan is cheaper.
 //
@@ -7,7 +7,7 @@
 import CairnModel
 import CairnStore
 
-/// Rows among which every match is.
+/// Rows that include every match.
 struct RowCandidates {
     fileprivate enum Way {
         case ids(Set<UInt32>)

@@ -1,4 +1,4 @@
-// The first rows of an order that no index has, found block by block: those that can hold the best come first.
+// The first rows in a sort order without an index, found block by block: the most promising blocks come first.
 //
 //   1. Blocks of which it is not known between which values their first sort key lies are scanned as ever, and it is noted.
 //   2. The others follow by the best value that they can hold, until that is beyond the worst row that is still wanted. Where
@@ -10,7 +10,7 @@
 import CairnStore
 
 extension FetchRunner {
-    /// So many blocks are asked for one by one whether they can hold what is wanted.
+    /// The number of blocks that are checked individually for possible matches.
     private static let blocksAlone = 64
 
     /// The first rows of the order, and some more, in no order.

@@ -14,7 +14,7 @@ import CairnModel
 import CairnStore
 
 extension FetchRunner {
-    /// What an index has found.
+    /// The result of an index search.
     struct Found {
         var hits: [RowHit]
         let plan: PlanName

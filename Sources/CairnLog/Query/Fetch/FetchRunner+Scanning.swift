@@ -1,4 +1,4 @@
-// Goes through the blocks of an entity and its descendants.
+// Scans the blocks of an entity and its descendants.
 //
 //   1. If there is a condition, an order, or more than one pass, the blocks are listed; those that no match can be in, by what
 //      is known of their values, are left out.
@@ -13,7 +13,7 @@ import CairnStore
 import Synchronization
 
 extension FetchRunner {
-    /// Blocks below which a scan is done before a helper is awake.
+    /// The number of blocks below which a scan is done before a helper thread has started.
     private static let blocksWorthHelp = 48
     /// The most blocks whose matches wait to be handed over.
     static let mostAhead = 256
@@ -97,7 +97,7 @@ extension FetchRunner {
     private func checkCondition() {
         precondition(
             filter != nil || fetch.predicate == nil,
-            "what an index was to answer is scanned for without its condition")
+            "a scan evaluates what an index does not")
     }
 
     /// The blocks that matches can be in.

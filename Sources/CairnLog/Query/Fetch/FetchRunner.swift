@@ -1,4 +1,4 @@
-// Answers a fetch on one state.
+// Executes a fetch on one state.
 //
 //   1. Plan: an equality on all properties of a uniqueness constraint asks the index; object ids ask the
 //      directory; an equality on a to-one relationship asks its inverse table; all else is a scan of the
@@ -19,7 +19,7 @@ struct FetchRunner {
     let reader: StoreReader
     let state: EngineState
     let fetch: StoreFetch
-    /// The condition; nil if there is none, if it is a list of keys, or if indexes alone answer it.
+    /// The filter; nil if there is none, if it is a list of keys, or if indexes alone execute it.
     let filter: Filter?
     /// Who has planned the fetch before; nil if nobody has.
     var planner: QueryPlanner?

@@ -1,5 +1,5 @@
-// Answers a fetch of the first rows of an order, without a condition, from the index that has that order, and without a
-// plan: such a fetch takes less time than it takes to plan one.
+// Executes a fetch of the first rows in a sort order, without a filter, with the index that has that order and without a
+// plan: planning such a fetch would take longer than executing it.
 //
 // Threads: any; nothing is kept.
 
@@ -7,7 +7,8 @@ import CairnModel
 import CairnStore
 
 enum FirstRows {
-    /// The answer; nil if the fetch is of another kind, asks for more rows than an index is for, or meets keys that are cut.
+    /// The result; nil if the fetch is of another kind, requests more rows than an index is suited for, or encounters
+    /// truncated keys.
     static func hits(_ fetch: StoreFetch, _ state: borrowing EngineState)
         -> (hits: [RowHit], plan: PlanName)?
     {

@@ -1,4 +1,4 @@
-// Finds the objects that have one of a list of keys, thousands at a time.
+// Finds the objects with one of a list of keys, thousands at a time.
 //
 //   1. Group by group the keys are hashed, and the memory of the partition, of the slot and of the place in the directory is
 //      asked for, each step for the whole group before the next. What comes out is a candidate for each key.
@@ -14,7 +14,7 @@ import CairnModel
 import CairnStore
 
 struct KeyListSearch: ~Copyable {
-    /// What may have a key.
+    /// A row that may have a key.
     private struct Candidate {
         let number: UInt32
         let key: UInt32

@@ -1,4 +1,5 @@
-// Sorts hits by columns: nil first when ascending unless the key says otherwise, text by its bytes, ties by number.
+// Sorts hits by columns: nil first when ascending unless the key specifies otherwise, strings by their bytes, ties by
+// number.
 //
 // The keys of all hits are read once, block by block, into one array for each sort key; then positions are
 // sorted. Ordered numbers become integers whose order is theirs, so that comparing them is one instruction; texts become

@@ -1,4 +1,4 @@
-// The first sort key of the worst row that a limit still lets through: what lies beyond it is not collected.
+// The first sort key of the worst row within a limit: rows beyond it are not collected.
 //
 // Rows whose first key is equal to the bound are kept, since the other keys decide. Nil is before everything or behind it. Keys
 // that lie outside their column are never beyond. Decimals, keys across relationships and texts that are not compared by their
@@ -10,7 +10,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// Keeps a sorted fetch with a limit from collecting all that matches.
+/// Limits how many matches a sorted fetch with a limit collects.
 struct SortBound {
     private enum Key {
         case null

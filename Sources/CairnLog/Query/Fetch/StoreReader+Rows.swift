@@ -1,4 +1,4 @@
-// Reads whole rows: that of a number, which is what a fault asks for, one that was found by its key, or those of some hits.
+// Reads whole rows: by number, as faults do, by key, or for some hits.
 //
 // Threads: any; nothing is kept.
 

@@ -1,4 +1,4 @@
-// Two columns of one row compared, where both are of one kind.
+// Comparisons of two columns in one row, if both have the same kind.
 //
 // Both nil is equal; one of them nil is neither equal nor less.
 

@@ -1,4 +1,4 @@
-// Runs a compiled condition over one block: a byte of 0 or 1 for each slot.
+// Evaluates a compiled filter on one block: a byte of 0 or 1 for each slot.
 //
 // Each comparison is one loop over one column; AND, OR and NOT combine whole selections. A column that the
 // block does not have is nil in every row.
@@ -10,7 +10,7 @@ import CairnFormat
 import CairnStore
 import FoundationEssentials
 
-/// A block, and whose rows are in it.
+/// A block, and the entity of its rows.
 struct FilterPlace {
     let block: CachedBlock
     let stored: Catalog.StoredEntity
@@ -129,7 +129,7 @@ extension Filter {
         -> (UnsafePointer<UInt8>, StoredObjects)
     {
         guard let mask, let objects else {
-            preconditionFailure("a general condition is asked with a mask and the objects")
+            preconditionFailure("a general condition requires a mask and the objects")
         }
         return (mask, objects)
     }

@@ -1,4 +1,4 @@
-// Holds a single row against a compiled condition: for candidates that an index names.
+// Evaluates a compiled filter on a single row: for candidates from an index.
 
 import CairnFormat
 import CairnModel
@@ -74,7 +74,7 @@ extension Filter {
 
     private func needed(_ objects: StoredObjects?) -> StoredObjects {
         guard let objects else {
-            preconditionFailure("a general condition is asked with the objects")
+            preconditionFailure("a general condition requires the objects")
         }
         return objects
     }

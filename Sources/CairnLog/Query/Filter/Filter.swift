@@ -22,29 +22,29 @@ indirect enum Filter: Sendable {
     case constant(Bool)
     case isNull(Int)
     case integer(Int, Order, Int64)
-    /// One of a list of integers, truth values or object numbers.
+    /// One of a list of integers, Booleans or object numbers.
     case integers(Int, WordSet)
     case double(Int, Order, Double)
-    /// One of a list of doubles by their bits, in which there is one zero.
+    /// One of a list of doubles by their bits, with a single zero.
     case doubles(Int, WordSet)
     case float(Int, Order, Float)
     case bytes(Int, Order, [UInt8])
-    /// One of a list of runs of bytes.
+    /// One of a list of byte strings.
     case keys(Int, BytesSet)
     case text(Int, TextTest)
     case decimal(Int, Order, Decimal)
-    /// What the evaluator says of the value alone.
+    /// The evaluator decides, based on the value alone.
     case value(Int, ValueTest)
-    /// Two columns of one kind.
+    /// A comparison of two columns of one kind.
     case columns(Int, Order, Int)
     case number(Set<UInt32>)
     /// The row's own entity.
     case entity(Set<Int>)
-    /// Of the object that a to-one relationship leads to.
+    /// A condition on the target of a to-one relationship.
     case through(ThroughFilter)
-    /// Of any of the objects that a to-many relationship leads to.
+    /// A condition on any of the members of a to-many relationship.
     case members(MembersFilter)
-    /// What the evaluator says of the row.
+    /// The evaluator decides, based on the row.
     case row(RowTest)
     case and([Filter])
     case or([Filter])

@@ -1,4 +1,4 @@
-// Comparisons of one column with constants, or with another column of its kind.
+// Comparisons of one column with constants, or with another column of the same kind.
 //
 //   - Numbers of another kind than the column's are first found among the column's (`NumberBounds`).
 //   - A list becomes a set, if it is more than short and each of its values is one of the column's.
@@ -10,7 +10,7 @@ import CairnStore
 import FoundationEssentials
 
 extension FilterCompiler {
-    /// A condition on one column, or on the object itself; nil if the comparison says more than that.
+    /// A condition on one column, or on the object itself; nil if the comparison is not so simple.
     func columnFilter(_ comparison: PredicateNode.Comparison) throws(StoreError) -> Filter? {
         guard let simple = comparison.simple else { return twoColumns(comparison) }
         if case .key(let key) = simple.subject, let column = description.columnIndex(named: key) {

@@ -1,5 +1,4 @@
-// Comparisons that lead across one relationship or more, where the condition at the other end can be asked of all objects
-// there.
+// Comparisons across one or more relationships, if the condition on the destination can be evaluated for all objects there.
 //
 //   maker.name == 'x'           through `maker`: `name == 'x'`; where there is no maker, what holds of nil
 //   ANY parts.price > 3         a member of `parts` with `price > 3`
@@ -14,7 +13,7 @@ import CairnStore
 import FoundationEssentials
 
 extension FilterCompiler {
-    /// A condition across a relationship; nil if it is to be asked row by row.
+    /// A condition across a relationship; nil if it must be evaluated row by row.
     func relatedFilter(_ comparison: PredicateNode.Comparison) throws(StoreError) -> Filter? {
         guard case .keyPath(let path) = comparison.left,
             let (index, rest) = firstStep(of: path), comparison.right.operand != nil

@@ -15,7 +15,7 @@ import FoundationEssentials
 struct FilterCompiler {
     let catalog: Catalog
     let identity: StoreIdentity
-    /// The entity that is asked for; its columns have the same index in all its descendants.
+    /// The fetched entity; its columns have the same index in all its descendants.
     let entity: Int
     /// That of the state that is asked.
     let seed: UInt64

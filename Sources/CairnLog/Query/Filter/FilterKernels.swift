@@ -1,4 +1,5 @@
-// The inner loops of comparisons: one for each order and width, over plain memory, so that several rows are compared at once.
+// The inner loops of comparisons: one for each operator and width, over plain memory, so that several rows are compared at
+// once.
 //
 //   - Narrow integers are distances from a base: the constant is made one, too, and a constant outside the width decides for
 //     the whole block.

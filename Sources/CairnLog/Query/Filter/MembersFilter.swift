@@ -1,4 +1,4 @@
-// A condition that any of the objects has that a to-many relationship leads to.
+// A condition on any member of a to-many relationship.
 //
 //   1. For a few rows their members are asked, one after the other.
 //   2. After that all objects at the other end are asked, block by block, and the numbers of those they belong to are

@@ -1,4 +1,4 @@
-// A row as expressions see it.
+// A row as an object for expressions.
 //
 // Its block is looked for when a value is first asked for: to count members needs none. What cannot be read is nil, and
 // `StoredObjects` knows why.

@@ -1,4 +1,4 @@
-// The rows of one state as objects that predicates and expressions can be asked about.
+// The rows of one state as objects for predicates and expressions.
 //
 //   let objects = StoredObjects(reader: reader, state: state)
 //   let price = try ExpressionEvaluator(expression)
@@ -14,7 +14,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// What one reading sees of a state.
+/// The objects of a state in one iteration.
 final class StoredObjects {
     let reader: StoreReader
     let state: EngineState
@@ -165,7 +165,7 @@ final class StoredObjects {
         let description = entity.relationships[relationship]
         if description.storage == .transient {
             throw StoreError(
-                .invalidRequest, "the relationship is transient: a store does not know its members",
+                .invalidRequest, "the relationship is transient: its members are not stored",
                 context: .init(entity: entity.name, key: description.description.name))
         }
         return try state.members(of: number, description, entity: entity.index) {

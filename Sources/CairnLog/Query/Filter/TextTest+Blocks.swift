@@ -1,4 +1,4 @@
-// A question to all texts of a column at once.
+// A test of all strings of a column at once.
 //
 //   1. With a dictionary each distinct text is asked once.
 //   2. CONTAINS searches the bytes of all cells in one run, where they need no folding or are all ASCII: what is found

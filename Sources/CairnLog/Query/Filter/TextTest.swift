@@ -1,4 +1,4 @@
-// A question to a text that lies in a store: as its bytes wherever that says the same as the evaluator.
+// A test of a stored string: on its bytes wherever that is equivalent to the evaluator.
 //
 //   1. Without options bytes are compared.
 //   2. With [c] and [d] the constant is folded once. A text of nothing but ASCII is folded byte by byte, any other one as
@@ -12,7 +12,7 @@ import CCairn
 import CairnModel
 import CairnStore
 
-/// A condition on a text.
+/// A condition on a string.
 final class TextTest: Sendable {
     /// What is asked of the folded bytes.
     enum Question: Sendable {
@@ -20,12 +20,12 @@ final class TextTest: Sendable {
         case begins
         case ends
         case contains
-        /// Whether the text is in the constant.
+        /// Whether the string is a substring of the constant.
         case isPart
         case oneOf(BytesSet)
-        /// By the pattern as bytes for ASCII, by the evaluator's for the rest.
+        /// By the pattern as bytes for ASCII, and by the evaluator's pattern otherwise.
         case like([LikeByte], LikePattern)
-        /// The evaluator's own answer.
+        /// The evaluator decides.
         case evaluated(PredicateEvaluator)
     }
 
@@ -34,7 +34,7 @@ final class TextTest: Sendable {
         case run
         case one
         case byte(UInt8)
-        /// A sign that is not in ASCII.
+        /// A character that is not ASCII.
         case other
     }
 

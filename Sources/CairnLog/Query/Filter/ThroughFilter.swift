@@ -1,4 +1,4 @@
-// A condition on the object that a to-one relationship leads to.
+// A condition on the target of a to-one relationship.
 //
 // What can be asked of a whole block is asked of each block at the other end once, when the first row leads into it; all
 // else once of each object. After that a row costs a look into the directory.

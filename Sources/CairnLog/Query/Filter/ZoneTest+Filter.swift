@@ -1,7 +1,7 @@
 import CairnStore
 
 extension ZoneTest {
-    /// The tests that every match of a condition meets.
+    /// The tests that every match of a condition passes.
     static func tests(of filter: Filter) -> [ZoneTest] {
         switch filter {
         case .isNull(let column): [ZoneTest(column: column, isNil: true)]

@@ -1,9 +1,9 @@
-// A way to the rows of a fetch through one fetch index, with the constants of the fetch.
+// An access path for a fetch through one fetch index, with the constants of the fetch.
 //
 // Threads: a value; the state is pinned by whoever made it.
 
 struct IndexPath {
-    /// As an index of the outline's `ways`.
+    /// An index into the outline's `ways`.
     let way: Int
     /// The ranks of the entries that hold every match: one range, or those of a list in any order and without overlap.
     let ranks: Range<Int>

@@ -1,4 +1,4 @@
-// A uniqueness constraint of one column, as fetches ask it: by equality, or by a list of keys.
+// A uniqueness constraint of one column, as used by fetches: by equality, or by a list of keys.
 //
 // It takes only what needs no thought, texts for a text and integers for integers; everything else is left to
 // `FetchRunner`, and so is a condition that is wrong, which then says so.
@@ -15,7 +15,7 @@ struct KeyIndex {
     let tree: Int
     private let isText: Bool
 
-    /// The constraint that a comparison asks; nil if it asks none, or with values of another type.
+    /// The constraint for a comparison; nil if there is none, or its values have another type.
     init?(_ comparison: PredicateNode.Comparison, entity: Int, catalog: Catalog) {
         // Read where it lies: a look-up by key comes here for every object.
         guard case .keyPath(let name) = comparison.left, comparison.modifier == .direct,

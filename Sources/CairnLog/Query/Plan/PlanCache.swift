@@ -1,5 +1,5 @@
-// The outlines of fetches that were planned before: a program asks with the same few shapes over and over, and what a shape
-// comes to takes longer than to count the entries that its constants name.
+// A cache of plan outlines: programs use the same few shapes of fetches repeatedly, and planning a shape takes longer than
+// counting the index entries for its constants.
 //
 // The table is divided into sets of a few outlines each; a shape belongs to one set, and where that is full the outline goes that
 // came first. It belongs to a catalog, which another model or other fetch indexes make anew: no outline outlives them.

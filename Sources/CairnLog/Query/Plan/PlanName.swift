@@ -1,4 +1,4 @@
-// What a way to the rows is called, put into words when somebody asks: most fetches are over in less time than that takes.
+// The description of an access path, formatted on demand: most fetches take less time than that.
 //
 // Threads: a value.
 

@@ -1,4 +1,4 @@
-// What is planned of a fetch before its constants are known: which of its terms each fetch index answers, and how.
+// The part of a plan that does not depend on constants: which terms each fetch index can execute, and how.
 //
 //   1. Of an index that has all objects of the entity, as many of the first elements as have one value each are taken, then a
 //      list, a beginning or an interval of the next one.
@@ -26,7 +26,7 @@ final class PlanOutline: Sendable {
         case none
         case among(Int)
         case beginning(Int)
-        /// The terms of values above and below it, and those that ask for any value, in the order in which they were met.
+        /// The terms for its lower and upper bounds, and those that only require a value, in their original order.
         case between(low: Bound?, high: Bound?, terms: [Int])
     }
 

@@ -1,4 +1,4 @@
-// The members of the ANDs of a predicate, as a planner sees them: what each says of which key, and with which constants.
+// The operands of a predicate's ANDs, as a planner sees them: the key, the operator and the constants of each.
 //
 //   1. The predicate is taken apart at its ANDs.
 //   2. A member that compares a key with constants is noted with them. Any other is only counted: it has to be asked of the
@@ -13,13 +13,13 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// A member of the ANDs.
+/// An operand of the ANDs.
 struct PlanTerm: Sendable {
     typealias Operand = PredicateNode.Comparison.Simple.Operand
 
     /// What it says.
     enum Kind: UInt8, Sendable {
-        /// Nothing that an index could answer.
+        /// Nothing that an index could execute.
         case other
         case isNil, isSome, equal, among, between, less, lessOrEqual, greater, greaterOrEqual
         case beginning

@@ -13,7 +13,7 @@ import CairnModel
 import CairnStore
 
 final class QueryPlanner {
-    /// What a look at one row through an index costs, in rows that are scanned.
+    /// The cost of reading one row through an index, in scanned rows.
     static let look = 12
     /// What a number in a list costs, in the same measure.
     static let step = 1
@@ -108,7 +108,7 @@ final class QueryPlanner {
     /// What was chosen.
     enum Choice {
         case scan
-        /// The rows of one index, in an order that is wanted or in none, and of others that name fewer.
+        /// The rows of one index, in a required order or in none, intersected with others that select fewer.
         case index(IndexPath, order: OrderedCursor.Direction?, others: [IndexPath])
     }
 

@@ -115,7 +115,7 @@ struct BatchReader {
         }
     }
 
-    /// Gathers rows of a block, and hands them over: they come before those of the next one.
+    /// Collects rows of a block, and passes them before those of the next block.
     private func gather(
         _ block: CachedBlock, _ entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
         _ numbers: UnsafePointer<CellColumn>, _ first: Int, _ rows: inout RowGatherer,

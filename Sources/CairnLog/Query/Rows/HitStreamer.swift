@@ -1,4 +1,4 @@
-// Hands over rows that were found, in the form that objects keep, in the order in which they were found.
+// Passes found rows, in the form that objects keep, in the order in which they were found.
 //
 // They may lie in as many blocks as there are rows. So some are taken together: the blocks of all of them are looked for, then
 // the memory of their cells is asked for, then that of their bytes, and only then are rows made. Rows of one block that follow
@@ -14,8 +14,8 @@ struct HitStreamer {
     let reader: StoreReader
     let pinned: PinnedState<EngineState>
 
-    /// Rows of one block that follow each other. Whoever has it has the block: runs are gone through several times, and counting
-    /// references to the blocks each time would cost as much as small rows do.
+    /// Consecutive rows of one block. Its owner retains the block: runs are traversed several times, and counting
+    /// references to the blocks each time would cost as much as reading small rows.
     private struct Run {
         let block: Unmanaged<CachedBlock>
         let entity: Int

@@ -1,4 +1,4 @@
-// Answers the commonest fetch, for the object that has a key, without a plan.
+// Executes the most common fetch, for the object with a key, without a plan.
 //
 // Threads: any; nothing is kept.
 
@@ -7,7 +7,7 @@ import CairnModel
 import CairnStore
 
 enum KeyFetch {
-    /// The answer; nil if the fetch is of another kind.
+    /// The result; nil if the fetch is of another kind.
     static func result(
         _ request: StoreFetch, _ reader: StoreReader, _ pinned: PinnedState<EngineState>
     ) throws(StoreError) -> StoreFetchResult? {

@@ -1,4 +1,4 @@
-// Looks objects up by the keys of a uniqueness constraint, many at a time.
+// Looks up objects by the keys of a uniqueness constraint, many at a time.
 //
 //   1. Keys are filled into a column batch, as rows of a batch insert are.
 //   2. Group by group: hash; ask for the partition, then the slot, then the directory cell, then the cells of the row,

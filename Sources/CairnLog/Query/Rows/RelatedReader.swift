@@ -1,4 +1,4 @@
-// Reads the objects that a relationship leads to from many owners.
+// Reads the members of a relationship for many owners.
 //
 //   1. Owner by owner, some at a time: the memory of the head of each list is asked for, then that of its first link and of
 //      the first row's place in the directory, and only then are the lists gone through.
@@ -18,7 +18,7 @@ struct RelatedReader: ~Copyable {
     private let request: StoreRelated
     private let reader: StoreReader
     private let pinned: PinnedState<EngineState>
-    /// The table that says who points at an owner, and needs no more asking; nil: each owner is asked for by itself.
+    /// The table of rows that refer to an owner, if it is sufficient; nil: each owner is read individually.
     private let inverse: InverseTable?
     private let directory: RowDirectory
     private let width: Int

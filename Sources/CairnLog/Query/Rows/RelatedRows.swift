@@ -1,4 +1,4 @@
-// Hands over the rows that a to-many relationship of one object leads to, in the form that objects keep.
+// Passes the rows of the members of one object's to-many relationship, in the form that objects keep.
 //
 //   1. The list of the members is gone through.
 //   2. Members that follow each other in one block are read together: their memory is asked for, and the cells are made
@@ -15,7 +15,7 @@ struct RelatedRows {
     let pinned: PinnedState<EngineState>
     let room: RowRoom
 
-    /// So many rows are read together.
+    /// The number of rows that are read together.
     private static let group = 64
 
     func run(_ numbers: [UInt32], entity: Int, _ body: (StreamedRows) -> Void) throws(StoreError) {

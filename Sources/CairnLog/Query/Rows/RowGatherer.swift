@@ -1,4 +1,4 @@
-// Gathers rows from wherever they lie, and hands them over.
+// Gathers rows from wherever they are, and passes them.
 //
 // Rows come in groups. First the memory of all their cells is asked for, then that of their bytes, and only then is any
 // of them read: so a group waits for the memory once and not once for each cell of each row.
@@ -9,7 +9,7 @@ import CairnFormat
 import CairnStore
 
 struct RowGatherer: ~Copyable {
-    /// A row that is to be read.
+    /// A row to read.
     struct Target {
         var number: UInt32
         var slot: Int
@@ -54,7 +54,7 @@ struct RowGatherer: ~Copyable {
         let batch = reader.batches.take(pinned.state.catalog.description(of: entity))
         gathered = GatheredRows(batch, columns: columns)
         guard let base = batch.columns.baseAddress else {
-            preconditionFailure("a batch has room for columns")
+            preconditionFailure("a batch has memory for its columns")
         }
         self.columns = base
         order = .allocate(capacity: views.columns.count)

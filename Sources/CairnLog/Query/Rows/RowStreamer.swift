@@ -1,4 +1,4 @@
-// Hands over the rows of a scan in the form that objects keep, block by block.
+// Passes the rows of a scan in the form that objects keep, block by block.
 //
 // The columns of a block are looked up once for all its rows, and the cells of rows are made column by column. If few of
 // its rows match, all their memory is asked for before the first is read.

@@ -1,4 +1,4 @@
-// One of the keys that objects are grouped by: numbers its values, block by block.
+// One of the group keys: numbers its values, block by block.
 //
 //   - Cells with a dictionary: each entry of a block is numbered when it is first met, and a row takes the number of its code.
 //   - Other cells: as words or as runs of bytes. Decimals and expressions are values.
@@ -29,7 +29,7 @@ final class GroupColumn {
     private let runs: ByteNumbers
     private var values: [Value] = []
     private var numbers: [Value: UInt32] = [:]
-    /// Of the dictionary of the block at hand.
+    /// Codes of the current block's dictionary.
     private var codes: [UInt32] = []
 
     init(_ key: ExpressionNode, _ plan: TablePlan, _ objects: StoredObjects)

@@ -1,4 +1,4 @@
-// One aggregate of all groups: takes the rows of a block with the numbers of their groups.
+// One aggregate of all groups: processes the rows of a block with the numbers of their groups.
 //
 //   count        of all rows, or of those in which a column is not nil
 //   sum, average integers in 128 bits, which no store can fill; doubles and floats as doubles
@@ -27,7 +27,7 @@ final class GroupFigure {
     private let aggregate: TableAggregate
     private let work: Work
     private let type: AttributeType?
-    /// How many values that are not nil there were; of figures of doubles, that are numbers.
+    /// The number of values that are not nil; for aggregates of doubles, also not NaN.
     private var counts = GroupBuffer(0)
     private var integers = GroupBuffer<Int128>(0)
     private var doubles = GroupBuffer(0.0)

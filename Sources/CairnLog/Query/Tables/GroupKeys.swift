@@ -1,4 +1,4 @@
-// Numbers rows by what they have in some columns: equal rows get one number.
+// Numbers rows by their values in some columns: equal rows get the same number.
 //
 // Each key numbers its values, and pairs of numbers are numbered again for more than one key. No value is made of a cell.
 //
@@ -8,7 +8,7 @@ import CairnFormat
 import CairnModel
 import CairnStore
 
-/// The keys of groups, or the columns of rows that are wanted once.
+/// The keys of groups, or the columns of distinct rows.
 final class GroupKeys {
     let columns: [GroupColumn]
     /// For each key after the first: the pairs of a group of those before it with a value of it.

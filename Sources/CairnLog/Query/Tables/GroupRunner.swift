@@ -1,4 +1,4 @@
-// Groups the objects that match, and makes the figures of each group.
+// Groups the objects that match, and computes the aggregates of each group.
 //
 //   1. Block by block: the keys number the rows (`GroupKeys`), and each figure takes the rows with the numbers of their groups.
 //      No value is made of a cell.
@@ -20,7 +20,7 @@ final class GroupRunner {
     private let numbering: GroupKeys
     private let figures: [GroupFigure]
     private var counts = GroupBuffer(0)
-    /// How many rows there were.
+    /// The number of rows.
     private var rows = 0
     private let groups: UnsafeMutablePointer<UInt32>
 

@@ -1,4 +1,4 @@
-// Tells keys that came by once from those that may have come by again, before groups are made of them.
+// Separates keys that occurred once from those that may have occurred again, before groups are created.
 //
 // Whoever looks for doubles in what is mostly unique would make a group of nearly every row, and throw nearly all away. Two
 // bits for each place of a hash say instead whether it was met, and met again; a place that two keys share keeps both, and
@@ -8,7 +8,7 @@
 
 import CCairn
 
-/// Which hashes were met more than once, or may have been.
+/// The hashes that occurred more than once, or may have.
 final class GroupSieve {
     private let words: UnsafeMutablePointer<UInt64>
     private let bits: Int
@@ -47,7 +47,7 @@ final class GroupSieve {
 
     /// Notes what another of the same size has met.
     func note(_ other: GroupSieve) {
-        precondition(bits == other.bits, "sieves of two sizes have other places")
+        precondition(bits == other.bits, "sieves of different sizes cannot be merged")
         let met: UInt64 = 0x5555_5555_5555_5555
         for index in 0..<1 << (bits - 5) {
             let (mine, its) = (words[index], other.words[index])

@@ -1,4 +1,4 @@
-// The groups of a scan of which only those of two rows or more are wanted, where nearly every row is a group of its own.
+// The groups of a scan if only groups of two or more rows are requested and nearly every row is a group of its own.
 //
 //   1. Each thread puts the hashes of the keys of the blocks that it takes into a sieve, and the sieves become one.
 //   2. Some blocks at a time: each thread takes blocks and lists the rows whose keys came by again, in parts by their hashes;
@@ -16,7 +16,7 @@ struct GroupSifting {
     private let runner: FetchRunner
     private let blocks: [ScanBlock]
     private let noted: [Int]
-    /// One for each thread that may be at it.
+    /// One for each thread that may participate.
     private let parts: [GroupRunner]
     private let workers: [Worker]
 

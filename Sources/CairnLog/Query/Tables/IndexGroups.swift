@@ -1,4 +1,4 @@
-// Groups by the elements that an ordered index begins with, from the index alone.
+// Groups by the leading elements of an ordered index, from the index alone.
 //
 // Entries of one group lie side by side, and each says how much it shares with the one before it: as long as that is all of
 // the key of the group, it is counted without a look at its bytes. The keys of groups that are wanted are made into values
@@ -18,7 +18,7 @@ struct IndexGroups {
     private let planner: QueryPlanner
     private let path: IndexPath
     private let parts: [Catalog.IndexPart]
-    /// For each key of the groups, the element that it is, and of what kind its values are.
+    /// For each group key, the index element, and the type of its values.
     private let keys: [(element: Int, kind: SchemaColumn.Kind)]
     private let order: Order
 

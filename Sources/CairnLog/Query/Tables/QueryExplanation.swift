@@ -1,4 +1,4 @@
-// Answers a question and says how: the plan that people read.
+// Executes a query and returns its plan for people.
 //
 // Threads: one reading.
 
@@ -6,7 +6,7 @@ import CairnModel
 import CairnStore
 
 struct QueryExplanation {
-    /// So many rows are read at once, and let go.
+    /// The number of rows that are read at once, and released.
     private static let rowsAtOnce = 1024
 
     let reader: StoreReader

@@ -1,4 +1,4 @@
-// The least and the greatest values of all objects that match, from the ends of ordered indexes, and how many objects do.
+// The minimum and maximum of all objects that match, from the ends of ordered indexes, and their number.
 //
 // Each extreme is the first of a fetch that is sorted by the column, with a limit of one: if an index has that order, no more
 // rows are looked at than it takes to find one that matches. How many there are is the difference of two ranks in an index
@@ -28,7 +28,7 @@ struct TableExtremes {
         self.trace = trace
     }
 
-    /// The one row of the table, and how it was found; nil if more is asked than ends of indexes say.
+    /// The single row of the table, and its plan; nil if it needs more than the ends of indexes.
     func table() throws(StoreError) -> (rows: TablePlan.Rows, plan: String)? {
         guard plan.keys.isEmpty, !plan.aggregates.isEmpty else { return nil }
         // Keys that are listed are looked up.
@@ -59,7 +59,7 @@ struct TableExtremes {
     /// What is asked of all objects.
     private enum Figure {
         case extreme(Int, isLeast: Bool, floor: Value)
-        /// How many there are, or have a value in a column.
+        /// The number of rows, or of rows with a value in a column.
         case count(Int?)
     }
 

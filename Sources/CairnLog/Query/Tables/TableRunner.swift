@@ -1,4 +1,4 @@
-// Answers a table on one state.
+// Executes a table request on one state.
 //
 //   1. The terms are checked and taken apart (`TablePlan`).
 //   2. Without groups: the fetch finds and sorts the rows, and the columns are read of those that are left. Rows that are
@@ -20,7 +20,7 @@ struct TableRunner {
     let reader: StoreReader
     let state: EngineState
     private(set) var request: StoreTableFetch
-    /// Who wants to know what is done.
+    /// Receives what is done, if requested.
     var trace: QueryTrace?
 
     private var catalog: Catalog { state.catalog }

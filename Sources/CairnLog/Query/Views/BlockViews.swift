@@ -1,4 +1,4 @@
-// The columns that one reading needs of the blocks it meets, by handle.
+// The columns that one iteration needs of the blocks it reads, by handle.
 //
 // A block is looked for in the cache once; after that its cells are read without lock or reference count. It is kept as
 // long as it is here, so when the blocks take more than the cache may, some of them are let go: each time another eighth, so
@@ -10,7 +10,7 @@
 import CairnFormat
 import CairnStore
 
-/// The blocks that a reading of many rows has met.
+/// The blocks that an iteration over many rows has read.
 typealias BlockViews = ViewedBlocks<CellColumn>
 
 /// The blocks that a reading of single rows has met.

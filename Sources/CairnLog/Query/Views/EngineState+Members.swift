@@ -1,11 +1,11 @@
-// The numbers of the objects that a relationship leads to: through columns, inverse tables and pairs.
+// The numbers of a relationship's members: through columns, inverse tables and pairs.
 
 import CairnFormat
 import CairnModel
 import CairnStore
 
 extension EngineState {
-    /// The members of a relationship of an object: in their order, or in that of their numbers if they have none.
+    /// The members of an object's relationship, in order, or by their numbers if it is not ordered.
     func members(
         of number: UInt32, _ relationship: SchemaRelationship, entity: Int, _ block: BlockSource
     ) throws(StoreError) -> [UInt32] {

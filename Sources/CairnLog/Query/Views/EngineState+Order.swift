@@ -1,11 +1,11 @@
-// The order of ordered to-many relationships, as it is read.
+// Reads the order of ordered to-many relationships.
 
 import CairnFormat
 import CairnModel
 package import CairnStore
 
 extension EngineState {
-    /// What reads a block of the state.
+    /// Reads a block of the state.
     package typealias BlockSource = (BlockHandle) throws(StoreError) -> CachedBlock
 
     /// Members with their keys.

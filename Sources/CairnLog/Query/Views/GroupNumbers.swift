@@ -1,4 +1,4 @@
-// Numbers the values that come by: equal ones get the same number, new ones the next.
+// Numbers the values it is passed: equal ones get the same number, new ones the next.
 //
 // Open addressing at most five eighths full. A run of bytes is kept once, one after the other in one piece of memory, with
 // its hash beside its number, so that most steps look at no bytes.
@@ -7,7 +7,7 @@
 
 import CCairn
 
-/// Numbers words from 1.
+/// Assigns numbers to words, from 1.
 final class WordNumbers {
     /// By number less one.
     private(set) var words: [UInt64] = []

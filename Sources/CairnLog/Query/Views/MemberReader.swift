@@ -1,4 +1,4 @@
-// Who is in a relationship: through columns, inverse tables and pairs.
+// The members of a relationship: through columns, inverse tables and pairs.
 
 import CairnFormat
 import CairnModel
@@ -18,7 +18,7 @@ struct MemberReader {
         return UInt32(exactly: id.reference)
     }
 
-    /// The members of a relationship of an object: in their order, or in that of their numbers if they have none.
+    /// The members of an object's relationship, in order, or by their numbers if it is not ordered.
     func members(_ relationship: Int, entity: Int, owner: ObjectID) throws(StoreError) -> [ObjectID]
     {
         guard let number = try number(owner, entity: entity) else { return [] }

@@ -1,9 +1,9 @@
-// The parts of a pinned state, one by one: code that asks for several in one function copies the whole state.
+// The parts of a pinned state, one by one: a function that accesses several of them copies the whole state.
 
 extension PinnedState<EngineState> {
     @inline(never) var catalog: Catalog { state.catalog }
 
-    /// By reference definition of the catalog.
+    /// The inverse table for a reference definition of the catalog.
     @inline(never) func inverse(_ reference: Int) -> InverseTable {
         state.inverses[reference]
     }

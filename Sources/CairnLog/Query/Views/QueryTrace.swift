@@ -1,10 +1,10 @@
-// What a reading does, noted for whoever asks how a fetch is answered.
+// What an iteration does, recorded for query plans.
 //
 // Threads: one reading.
 
 import CairnFormat
 
-/// Counts what a fetch looks at.
+/// Counts what a fetch examines.
 final class QueryTrace {
     /// The entities of the blocks that were read, by where these are.
     private var blocks: [UInt64: Int] = [:]

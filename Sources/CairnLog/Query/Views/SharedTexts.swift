@@ -1,5 +1,4 @@
-// Room for the texts of dictionaries while the rows of a block are read: of a text that many rows have, one is made for all
-// of them.
+// Memory for the strings of dictionaries while the rows of a block are read: rows with the same string share one instance.
 //
 // Threads: owned by one reading.
 
@@ -9,7 +8,7 @@ import CairnStore
 struct SharedTexts: ~Copyable {
     private struct Room {
         let texts: UnsafeMutablePointer<String?>
-        /// How many entries of a dictionary it is for.
+        /// The number of dictionary entries that it covers.
         var count = 0
     }
 

@@ -1,4 +1,4 @@
-// What a state has of one fetch index: its order, and its postings if it has some.
+// One fetch index in a state: its ordered entries, and its postings if it has any.
 //
 // Threads: a value; see `PageTransaction`.
 

@@ -1,4 +1,4 @@
-// Entries that leave and enter an index in a commit, gathered and sorted.
+// Entries that a commit removes from and adds to an index, collected and sorted.
 //
 //   1. Entries are added as they come, with a sign: one more, one less.
 //   2. They are sorted by their bytes, and of equal ones the signs are summed: a row that was written anew with the key

@@ -1,4 +1,4 @@
-// Keys from values, values from the bytes of keys, and where the parts of a key end.
+// Keys from values, values from the bytes of keys, and the ends of a key's parts.
 //
 // Decimals are not read back: what they are made of has no one way to be written.
 
@@ -7,7 +7,7 @@ import CairnStore
 import FoundationEssentials
 
 extension IndexKey {
-    /// How many bytes some parts take that a key begins with; nil if it is cut before they end.
+    /// The number of bytes of some leading parts of a key; nil if it is truncated before they end.
     static func length(of parts: ArraySlice<Catalog.IndexPart>, in key: UnsafeRawBufferPointer)
         -> Int?
     {

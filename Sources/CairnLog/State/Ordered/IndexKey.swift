@@ -1,4 +1,4 @@
-// The bytes of a key in an ordered index: compared as bytes, they are in the order of the values.
+// The bytes of a key in an ordered index: comparing the bytes gives the order of the values.
 //
 //   nil        00
 //   integers   80 + n for n bytes that follow, big-endian, without leading zeros; negative ones 7F − n and the last n
@@ -23,7 +23,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// Room for the bytes of one key, reused from key to key.
+/// A reusable buffer for the bytes of one key.
 struct IndexKey: ~Copyable {
     /// No key is longer; one that is as long is taken to be cut.
     static let longest = 64

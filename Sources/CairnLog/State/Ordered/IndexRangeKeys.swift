@@ -1,4 +1,4 @@
-// The bytes that the entries of a range lie between: those of its first one, and those behind its last one.
+// The byte bounds of a range of entries: those of its first entry, and those after its last one.
 //
 //   1. `append` the values that the first elements have.
 //   2. `close` it: all entries with those values, or those whose next element lies in an interval.
@@ -15,7 +15,7 @@ import CairnStore
 
 /// One end of a range of values.
 enum IndexBound {
-    /// None: up to the last value that comparisons can be true of. Nil and NaN are outside.
+    /// Unbounded: up to the last value for which comparisons can be true. Nil and NaN are excluded.
     case open
     case including(Value)
     case excluding(Value)
@@ -24,7 +24,7 @@ enum IndexBound {
 /// Which values the element behind the equal ones may have.
 enum IndexInterval {
     case between(IndexBound, IndexBound)
-    /// Texts that begin so, byte by byte.
+    /// Strings with this prefix, byte by byte.
     case beginning(String)
 }
 

@@ -1,4 +1,4 @@
-// Goes through entries of an ordered index, forward or backward.
+// Iterates over the entries of an ordered index, forward or backward.
 //
 // A cursor has the ranks that it goes through, and the whole entries of the leaf that it is in. A leaf is found by rank,
 // which costs one way down for some dozens of entries.
@@ -10,13 +10,13 @@
 
 import CCairn
 
-/// Where somebody is who goes through an ordered index.
+/// A position in an ordered index.
 struct OrderedCursor {
     /// How a cursor goes.
     enum Direction {
         case forward
         case backward
-        /// By falling keys, and by rising numbers where keys are equal.
+        /// By descending keys, and by ascending numbers for equal keys.
         case backwardByKeys
     }
 

@@ -1,4 +1,4 @@
-// Keys in their order, each with the number of the object that has it: a B+-tree over copy-on-write pages.
+// Keys in order, each with the number of its object: a B+-tree over copy-on-write pages.
 //
 // Nodes are pages of 1 KiB. A leaf has entries (see `OrderedLeaf`), an inner node its children with the number of entries
 // below each (see `OrderedInner`), so that the rank of a key, and from two of them the count of a range, cost one way down

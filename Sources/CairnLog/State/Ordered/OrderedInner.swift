@@ -1,4 +1,4 @@
-// An inner node of an ordered index: children, how many entries each has, and what separates them.
+// An inner node of an ordered index: children, their numbers of entries, and the separators between them.
 //
 //   header  count 2 | start of the separators 2 | zero 4
 //   slot    page address 8 | entries below 4 | separator: offset 2, length 1 | zero 1

@@ -1,4 +1,4 @@
-// A leaf of an ordered index: entries in their order, each without what it shares with the one before.
+// A leaf of an ordered index: entries in order, each without the prefix that it shares with the previous one.
 //
 //   header  count 2 | bytes in use 2, header included | zero 4
 //   entry   shared 1 | rest 1 | the bytes behind those that are shared
@@ -125,9 +125,9 @@ struct OrderedLeaf {
     /// The outcome of a change.
     enum Outcome {
         case done
-        /// The leaf has no room for it.
+        /// The leaf has no space for it.
         case full
-        /// The entry is there already, or is not there.
+        /// The entry exists already, or does not exist.
         case wrong
     }
 

@@ -1,11 +1,11 @@
-// What is known of the leaves of an ordered index before they are read from a checkpoint.             Format 85
+// What is known about the leaves of an ordered index before they are read from a checkpoint.          Format 85
 //
 // Threads: made by one owner, then only read.
 
 import CCairn
 import CairnFormat
 
-/// By leaf: how many entries it has, and what separates it from the one before.
+/// For each leaf: the number of its entries, and the separator from the previous leaf.
 final class OrderedOutline: Sendable {
     /// The separators, one after the other.
     let bytes: [UInt8]

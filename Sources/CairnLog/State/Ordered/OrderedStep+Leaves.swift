@@ -1,9 +1,9 @@
-// What sorted changes do to the leaves of an ordered index: see `OrderedStep`.
+// Applies sorted changes to the leaves of an ordered index: see `OrderedStep`.
 
 import CCairn
 
 extension OrderedStep {
-    /// Carries out changes below a leaf, or below none.
+    /// Applies changes below a leaf, or below none.
     mutating func changeLeaf(
         _ page: Page, isLast: Bool, limit: Int? = nil, in pages: inout PageTransaction
     ) {

@@ -1,4 +1,4 @@
-// How sorted changes go down an ordered index.
+// Applies sorted changes to an ordered index from the top down.
 //
 //   1. An inner node divides the changes among its children by its separators, and takes what each child becomes: the
 //      same with other content, several, or none.
@@ -13,7 +13,7 @@
 
 import CCairn
 
-/// One list of changes on its way through a tree.
+/// A list of changes that is being applied to a tree.
 struct OrderedStep {
     /// A node and what stands for it in the node above.
     struct Child {

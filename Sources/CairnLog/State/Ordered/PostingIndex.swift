@@ -1,4 +1,4 @@
-// Hash of a key → the objects that have it, however many.
+// Hash of a key → its objects, however many.
 //
 // The table is that of the unique index (see `UniqueIndex`). Of the half of a hash that it sees the lowest bit is a tag:
 //   0   the slot has the number of the only object with the hash
@@ -19,7 +19,7 @@
 
 import CCairn
 
-/// The objects by the hash of a key that many may have.
+/// The objects by the hash of a key that is not unique.
 struct PostingIndex: Sendable {
     private(set) var table: UniqueIndex
     private(set) var lists = OrderedIndex()

@@ -1,4 +1,4 @@
-// The blocks of a state: where each is, and which of its rows live.
+// The blocks of a state: their positions, and their live rows.
 //
 // Handles count from 1 and mean something inside one state only: those of blocks that are gone are given
 // again. The blocks of an entity form three lists, by how full they were when they were written, each in the
@@ -120,7 +120,7 @@ package struct BlockTable: Sendable {
     @inline(__always)
     package func entry(_ handle: BlockHandle) -> BlockEntry {
         guard let record = entries.record(handle.raw) else {
-            preconditionFailure("a handle of a state names a block of it")
+            preconditionFailure("a handle refers to a block of its state")
         }
         return record.pointee
     }
@@ -309,7 +309,7 @@ package struct BlockTable: Sendable {
     /// Takes a block out.
     mutating func remove(_ handle: BlockHandle, in pages: inout PageTransaction) {
         let old = entry(handle)
-        precondition(old.isPresent != 0, "a block is taken out once")
+        precondition(old.isPresent != 0, "a block is removed once")
         if old.bitmap != 0 { pages.release(Page(address: old.bitmap)) }
         takeOut(old, in: &pages)
         var empty = BlockEntry(entity: 0)
@@ -330,7 +330,7 @@ package struct BlockTable: Sendable {
                 let source = entity * levels + level
                 guard source < before.count, before[source].count > 0 else { continue }
                 guard let place else {
-                    preconditionFailure("an entity goes when its blocks are gone")
+                    preconditionFailure("an entity is removed after its blocks")
                 }
                 let target = place * levels + level
                 while lists.count <= target { lists.append(List()) }

@@ -1,4 +1,4 @@
-// A page of a state that is read when it is first touched.
+// A page of a state that is read on first access.
 //
 // Where a state would have the address of a page it has that of a record, with the lowest bit set. A record is eight bytes: the
 // address of the page, 0 until its part has been read. Records lie in sheets of 4,096 bytes at addresses that are multiples of
@@ -15,7 +15,7 @@
 
 import Synchronization
 
-/// What stands in a state for a page that is read late.
+/// The placeholder for a page that is read later.
 enum LatePage {
     private static let tag: UInt = 1
 
@@ -35,7 +35,7 @@ enum LatePage {
 
     @inline(__always) private static func cell(_ tagged: UInt) -> UnsafePointer<Atomic<UInt>> {
         guard let record = UnsafeRawPointer(bitPattern: tagged & ~tag) else {
-            preconditionFailure("what is tagged is an address")
+            preconditionFailure("a tagged word is an address")
         }
         return record.assumingMemoryBound(to: Atomic<UInt>.self)
     }
@@ -44,7 +44,7 @@ enum LatePage {
         let start = tagged & ~UInt(LateRecords.sheetBytes - 1)
         guard let sheet = UnsafeRawPointer(bitPattern: start),
             let owner = UnsafeRawPointer(bitPattern: sheet.load(as: UInt.self))
-        else { preconditionFailure("a record lies in a sheet that has an owner") }
+        else { preconditionFailure("the sheet of a record has an owner") }
         let offset = Int(tagged & ~tag &- start) &- LateRecords.firstOffset
         Unmanaged<LatePages>.fromOpaque(owner).takeUnretainedValue()
             .load(record: sheet.load(fromByteOffset: 8, as: Int.self) &+ offset / 8)

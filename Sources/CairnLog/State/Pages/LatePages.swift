@@ -1,4 +1,4 @@
-// Pages of a state that are read when they are first touched, a part of them at a time.
+// Pages of a state that are read on first access, one part at a time.
 //
 // Who meets a page cannot throw: a part that cannot be read is empty, and is counted. Whoever reads states asks for the count
 // before and after.
@@ -8,7 +8,7 @@
 import CairnStore
 import Synchronization
 
-/// Reads pages late, and knows which could not be read.
+/// Reads pages on demand, and records which ones could not be read.
 class LatePages: @unchecked Sendable {
     // Its own state is within a lock; what derives from it says how it is safe.
 
@@ -25,10 +25,10 @@ class LatePages: @unchecked Sendable {
     private let failures = Mutex(Failures())
 
     /// Reads the part that a record is of, and sets the pages of all records of it.
-    func load(record: Int) { preconditionFailure("who reads pages late says how") }
+    func load(record: Int) { preconditionFailure("subclasses must override this") }
 
     /// Tries again to load what could not be read, as a disk may come to its senses.
-    func retry() { preconditionFailure("who reads pages late says how") }
+    func retry() { preconditionFailure("subclasses must override this") }
 
     // MARK: Failures
 

@@ -1,4 +1,4 @@
-// The records of pages that are read late, see `LatePage`.
+// The records of pages that are read on first access, see `LatePage`.
 //
 // Threads: made by one in one thread; their pages are set and read through atomics.
 

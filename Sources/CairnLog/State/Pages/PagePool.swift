@@ -1,4 +1,4 @@
-// Raw pages for the state of a store: no object, no reference count, no zeroing unless asked for.
+// Raw pages for the state of a store: no objects, no reference counts, no zeroing unless requested.
 //
 // Pages are cut from slabs of 1 MiB, in four sizes, as they are needed. Sixteen bytes before a page's data say the commit that
 // allocated it (its birth) and its size, so that the data themselves stay a power of two.
@@ -46,7 +46,7 @@ struct Page: Equatable, Sendable {
 
 /// The sizes of pages.
 enum PageSize: UInt8, CaseIterable {
-    /// 128 bytes: which rows of a block live.
+    /// 128 bytes: the live rows of a block.
     case small
     /// 512 bytes: 64 slots of a hash table.
     case medium

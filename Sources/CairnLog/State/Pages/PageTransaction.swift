@@ -7,7 +7,7 @@
 // means giving back what was taken; there is no undo.
 // Threads: used by the holder of the turn alone.
 
-/// The pages of a commit that is being made. It ends by `commit` or `abandon`, and by nothing else.
+/// The pages of a commit in progress. It must end with `commit` or `abandon`.
 package struct PageTransaction: ~Copyable {
     /// The commit's number.
     let epoch: UInt64

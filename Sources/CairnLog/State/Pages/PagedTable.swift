@@ -144,7 +144,7 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
             root = pages.allocateZeroed(.large)
             rootShift = Self.leafBits
         }
-        precondition(rootShift > 0, "leaves of an image are put into a table of their own")
+        precondition(rootShift > 0, "leaves of an image go into their own table")
         var done = 0
         while done < count {
             let index = (Int(number) &+ done) &<< Self.leafBits

@@ -1,4 +1,4 @@
-// Which states are in use, and when a page that was replaced can be free.
+// The states in use, and when a replaced page can be freed.
 //
 // A page with birth b that commit r replaced is needed by the pinned states from b to r - 1. It is kept with
 // the youngest of them. When that one is let go, the page moves to the next older pinned state, if that is
@@ -14,7 +14,7 @@
 
 import Synchronization
 
-/// Who is pinned and what is kept for whom.
+/// The pinned states, and the pages that are kept for them.
 final class PinTable: Sendable {
     private struct Entry: Sendable {
         let held: any AnyObject & Sendable

@@ -1,6 +1,6 @@
-// Object number → where the row is.
+// Object number → position of the row.
 
-/// Where a row is, in 64 bits: block handle 32 | slot 10 | row version 22. Zero: there is no row.
+/// The position of a row, in 64 bits: block handle 32 | slot 10 | row version 22. Zero: there is no row.
 package struct DirectoryCell: BitwiseCopyable, Equatable, Sendable {
     let bits: UInt64
 

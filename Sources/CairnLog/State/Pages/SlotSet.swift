@@ -1,4 +1,4 @@
-// Rows of one block, without memory of its own for those of small blocks.
+// A set of rows of one block, without heap memory for small blocks.
 
 /// A set of slots.
 struct SlotSet {

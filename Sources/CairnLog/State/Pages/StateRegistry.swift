@@ -1,4 +1,4 @@
-// Which states are in use, and when a page that was replaced can be free.
+// The states in use, and when a replaced page can be freed.
 //
 // Their table does not know of what kind they are: code for any kind of state would look its types up at each turn, and a
 // snapshot comes and goes in less.
@@ -7,7 +7,7 @@
 
 import Synchronization
 
-/// The states of a store that somebody can read.
+/// The readable states of a store.
 package final class StateRegistry<State: Sendable>: Sendable {
     private let table: PinTable
 

@@ -1,4 +1,4 @@
-// Which rows point at an object: the way back of a to-one column.
+// The rows that refer to an object: the inverse of a to-one column.
 //
 // The rows that point at one target form a doubly linked list through one cell a row, so that a target that
 // a million rows point at costs as little to change as one with a single row:

@@ -1,4 +1,4 @@
-// Hash of a key → the object that has it.
+// Hash of a key → its object.
 //
 // A slot is 8 bytes: object number 32 | lower half of the key's hash 32; zero is an empty slot, since numbers
 // count from 1. Slots lie in pages of 64. The upper bits of the stored half choose the partition, the others

@@ -6,7 +6,7 @@
 //
 // Threads: one owner.
 
-/// Gathers entries on their way into a unique index.
+/// Collects entries for a unique index.
 final class UniqueIndexFiller {
     private let bits: Int
     /// How many entries of a partition are gathered.

@@ -45,13 +45,13 @@ struct PlanCacheTests {
             try ask("c7", 0.5, 400)
                 == """
                 index byCategoryAndPrice (category, price) for category = "c7", price < 0.5
-                  each row asked: category == 'c7' AND price < 0.5 AND stock < 400
+                  filter: category == 'c7' AND price < 0.5 AND stock < 400
                 """)
         #expect(
             try ask("c7", 80, 1)
                 == """
                 index byStock (stock) for stock < 1
-                  each row asked: category == 'c7' AND price < 80.0 AND stock < 1
+                  filter: category == 'c7' AND price < 80.0 AND stock < 1
                 """)
         #expect(plans.count == 1)
         let cheap = try Self.steps(store, .compare("stock", .less, .integer(3)))
@@ -104,7 +104,7 @@ struct PlanCacheTests {
             noNumber.first
                 == #"index byCategoryAndPrice (category, price) for category = "c7""#)
         #expect(
-            noNumber.count == 2 && noNumber[1].hasPrefix("  each row asked: category == 'c7' AND"))
+            noNumber.count == 2 && noNumber[1].hasPrefix("  filter: category == 'c7' AND"))
         func list(_ values: [Value]) -> PredicateNode {
             .compare(.keyPath("name"), .in, .list(values))
         }

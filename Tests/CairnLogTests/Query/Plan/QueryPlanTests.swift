@@ -46,7 +46,7 @@ struct QueryPlanTests {
             "one value, no index", "price == 7.5",
             """
             scan of Product, Gadget
-              each row asked: price == 7.5
+              filter: price == 7.5
             """, 4000, 4000, 4, 24),
         Case(
             "one value of a compound index", "category == 'c7'",
@@ -72,13 +72,13 @@ struct QueryPlanTests {
             "a value, and more", "category == 'c7' AND name ENDSWITH '59'",
             """
             index byCategoryAndPrice (category, price) for category = "c7"
-              each row asked: category == 'c7' AND name ENDSWITH '59'
+              filter: category == 'c7' AND name ENDSWITH '59'
             """, 100, 100, 20, 20),
         Case(
             "the second element alone", "price < 1",
             """
             scan of Product, Gadget
-              each row asked: price < 1.0
+              filter: price < 1.0
             """,
             // A case before has made known between which prices those of each block lie.
             4000, 2800, 40, 16),
@@ -89,7 +89,7 @@ struct QueryPlanTests {
             "a wide range", "stock < 400",
             """
             scan of Product, Gadget
-              each row asked: stock < 400
+              filter: stock < 400
             """, 4000, 4000, 3200, 24),
         Case(
             "a list", "name IN {'name 10037', 'name 10074', 'name 10037', 'nobody'}",
@@ -99,7 +99,7 @@ struct QueryPlanTests {
             "note IN {'\(PlannedStore.long)1', '\(PlannedStore.long)2', '\(PlannedStore.long)2'}",
             """
             index byNote (note) for note in 2 values
-              each row asked: note IN {'\(PlannedStore.long)1', '\(PlannedStore.long)2', '\(PlannedStore.long)2'}
+              filter: note IN {'\(PlannedStore.long)1', '\(PlannedStore.long)2', '\(PlannedStore.long)2'}
             """, 40, 40, 2, 20),
         Case(
             "in the order of keys that are cut", nil, sort: ["-note"], limit: 3,
@@ -118,7 +118,7 @@ struct QueryPlanTests {
             "a beginning without case", "name BEGINSWITH[c] 'NAME 1000'",
             """
             scan of Product, Gadget
-              each row asked: name BEGINSWITH[c] 'NAME 1000'
+              filter: name BEGINSWITH[c] 'NAME 1000'
             """, 4000, 4000, 10, 24),
         Case(
             "nil", "released == nil", sort: ["released"], limit: 3,
@@ -127,7 +127,7 @@ struct QueryPlanTests {
             "not nil, which is no range", "released != nil", sort: ["released"], limit: 3,
             """
             scan of Product, Gadget
-              each row asked: released != NULL
+              filter: released != NULL
               sorted by released
             """, 4000, 4000, 3, 24),
         Case(
@@ -165,7 +165,7 @@ struct QueryPlanTests {
             "in order, with a condition that is left", "retired == TRUE", sort: ["name"], limit: 5,
             """
             index byName (name), in its order
-              each row asked: retired == TRUE
+              filter: retired == TRUE
             """, 4000, 9, 5, 9),
         Case(
             "in order, but few match by another index", "released == CAST(4, 'NSDate')",
@@ -192,7 +192,7 @@ struct QueryPlanTests {
             "a list of keys, and more", "code IN {'P7', 'P8', 'P9'} AND retired == TRUE",
             """
             unique index (code)
-              each row asked: code IN {'P7', 'P8', 'P9'} AND retired == TRUE
+              filter: code IN {'P7', 'P8', 'P9'} AND retired == TRUE
             """, 3, 3, 1, 2),
         Case(
             "two indexes", "stock < 10 AND released < CAST(40, 'NSDate')",
@@ -202,13 +202,13 @@ struct QueryPlanTests {
             "either of two", "name == 'name 10037' OR stock == 3",
             """
             scan of Product, Gadget
-              each row asked: name == 'name 10037' OR stock == 3
+              filter: name == 'name 10037' OR stock == 3
             """, 4000, 4000, 9, 24),
         Case(
             "a constraint's key before an index", "code == 'P77' AND category == 'c37'",
             """
             unique index (code)
-              each row asked: code == 'P77' AND category == 'c37'
+              filter: code == 'P77' AND category == 'c37'
             """, 1, 1, 1, 1),
         Case(
             "descendants by an index of their own", of: "Gadget", "watts == 19",
