@@ -44,7 +44,7 @@ struct InformationPrinter {
         add(
             "place",
             "the schema \(information.space) of the database \(information.database), as \(information.user)"
-                + (information.isStandby ? ", on a server that follows another" : ""))
+                + (information.isStandby ? ", on a standby server" : ""))
         add(
             "tables",
             PlainText.count(information.tables.count, "table")
@@ -53,14 +53,14 @@ struct InformationPrinter {
         if let history = contents?.history {
             add(
                 "history",
-                "\(PlainText.count(history.transactions, "transaction")), behind commit \(history.bounds.horizon)"
+                "\(PlainText.count(history.transactions, "transaction")), after commit \(history.bounds.horizon)"
             )
         }
         if let redirects = contents?.redirects, redirects > 0 {
             add(
                 "redirects",
                 PlainText.count(redirects, "object was", "objects were")
-                    + " deleted in favour of others")
+                    + " merged into others")
         }
         for connection in information.connections { add("connected", text(connection)) }
         if let contents { lines += [""] + objects(contents).lines }

@@ -81,7 +81,7 @@ struct PostgresKind: StoreKind {
     ) throws -> StorePrintout {
         guard depth == .all else {
             throw Failure(
-                "\(title(of: place)): --depth is about the files of a store in a folder: leave it out",
+                "\(title(of: place)): --depth only applies to stores in folders: omit it",
                 code: .usage)
         }
         let store = try openStore(place, .reading)

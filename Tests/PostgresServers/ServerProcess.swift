@@ -60,7 +60,8 @@ package enum ServerProcess {
         return writing
     }
 
-    private static func pipe() throws -> (Int32, Int32) {
+    /// A pipe: the end that is read, and the one that is written.
+    package static func pipe() throws -> (Int32, Int32) {
         var ends: [Int32] = [-1, -1]
         let isMade = making.withLock { _ in
             #if canImport(Glibc)
@@ -76,9 +77,14 @@ package enum ServerProcess {
         return (ends[0], ends[1])
     }
 
-    private static func spawn(
-        _ command: [String], input: Int32?, output: Int32?, inOwnGroup: Bool
-    ) throws -> pid_t {
+    /// Starts a program.
+    ///
+    /// - Parameter more: descriptors besides the three usual ones, by the number that the program has them under. Those
+    ///   of this process must be larger than these numbers.
+    package static func spawn(
+        _ command: [String], input: Int32?, output: Int32?, inOwnGroup: Bool,
+        more: [Int32: Int32] = [:]
+    ) throws -> Int32 {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
             var attributes: posix_spawnattr_t?
@@ -92,11 +98,17 @@ package enum ServerProcess {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
+        // Threads of tasks block signals, which a child would inherit: it could not be told to end.
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        posix_spawnattr_setsigmask(&attributes, &blocked)
+        var flags = POSIX_SPAWN_SETSIGMASK
         // What a terminal sends to those in front of it is not meant for it.
         if inOwnGroup {
-            posix_spawnattr_setflags(&attributes, CShort(POSIX_SPAWN_SETPGROUP))
+            flags |= POSIX_SPAWN_SETPGROUP
             posix_spawnattr_setpgroup(&attributes, 0)
         }
+        posix_spawnattr_setflags(&attributes, CShort(flags))
         if let input {
             posix_spawn_file_actions_adddup2(&actions, input, 0)
         } else {
@@ -108,6 +120,9 @@ package enum ServerProcess {
             } else {
                 posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
             }
+        }
+        for (number, descriptor) in more {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, number)
         }
         var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
@@ -128,7 +143,9 @@ package enum ServerProcess {
         return child
     }
 
-    private static func wait(for child: pid_t) -> Int32 {
+    /// Waits for the end of a program that `spawn` started, and gives the code of its exit.
+    @discardableResult
+    package static func wait(for child: Int32) -> Int32 {
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 {
             if errno != EINTR { return -1 }

@@ -1,4 +1,4 @@
-// Asks a server to give up what a connection has it do. That goes over a connection of its own.
+// Asks a server to cancel what a connection is executing. This uses a separate connection.
 //
 // libpq's call for it blocks as long as the network likes, so a thread of its own makes it: who waits for a server that
 // vanished still goes on in time.
@@ -21,7 +21,7 @@ final class CancelRequest: @unchecked Sendable {
     private let request: OpaquePointer
     private let isDone = Monitor(false)
 
-    /// Nil if the connection has nothing to cancel.
+    /// Nil if there is nothing to cancel on the connection.
     init?(_ connection: OpaquePointer) {
         guard let request = PQgetCancel(connection) else { return nil }
         self.request = request

@@ -1,4 +1,4 @@
-// The connections of a store to its server, lent to whoever needs one.
+// The connections of a store to its server, lent to callers on demand.
 //
 //   1. Connections are opened when they are needed, up to a limit; who comes then waits in line, for a bounded time.
 //   2. One that has been idle is looked at before it is lent: a glance at its socket tells that the server has closed
@@ -15,13 +15,13 @@ final class ConnectionPool: Sendable {
     typealias Purpose = PoolState<PostgresConnection, ContinuousClock.Instant>.Purpose
 
     struct Settings: Sendable {
-        /// Servers take a hundred by default, for all processes together.
+        /// Servers allow a hundred by default, for all processes together.
         var limit = 8
-        /// How long somebody waits for a connection where all are in use.
+        /// How long to wait for a connection if all are in use.
         var patience = Duration.seconds(30)
-        /// After how long a connection is asked whether it is still there: firewalls forget one after minutes.
+        /// Idle time after which a connection is tested before use: firewalls drop idle connections after minutes.
         var checkAfter = Duration.seconds(30)
-        /// After how long a connection is closed.
+        /// Idle time after which a connection is closed.
         var closeAfter = Duration.seconds(300)
     }
 
@@ -36,8 +36,8 @@ final class ConnectionPool: Sendable {
     private static let smallPatience = Duration.seconds(5)
 
     /// - Parameters:
-    ///   - observer: sees what is sent.
-    ///   - onOpen: what each new connection has to do first, as setting what holds for its session.
+    ///   - observer: receives what is sent.
+    ///   - onOpen: initializes each new connection, for example its session settings.
     init(
         _ string: ConnectionString, settings: Settings = Settings(),
         observer: StatementObserver? = nil,
@@ -53,8 +53,8 @@ final class ConnectionPool: Sendable {
         state = Monitor(PoolState(limit: settings.limit))
     }
 
-    /// Lends a connection to a closure, which must not keep it. The bound is that of waiting for it, and of all calls of the
-    /// connection that have none of their own.
+    /// Lends a connection to a closure, which must not keep it. The bound applies to waiting for the connection, and to all
+    /// of its calls that have no bound of their own.
     func withConnection<R, E: SQLFailureConvertible>(
         _ bound: CallBound = CallBound(), _ body: (PostgresConnection) throws(E) -> R
     ) throws(E) -> R {
@@ -68,7 +68,7 @@ final class ConnectionPool: Sendable {
         return try body(connection)
     }
 
-    /// Lends a connection until `giveBack`, for what lives longer than a closure.
+    /// Lends a connection until `giveBack`, for uses that outlive a closure.
     func borrow(
         _ bound: CallBound = CallBound(), for purpose: Purpose = .request
     ) throws(SQLFailure) -> PostgresConnection {
@@ -85,15 +85,14 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// As `borrow`, where it is known that there is a server: one that starts, is full, or has another one take over from it
-    /// is waited for.
+    /// Like `borrow`, if a server is known to exist: waits for one that is starting, is full, or is failing over.
     func borrowPatiently(
         _ bound: CallBound, for purpose: Purpose = .request
     ) throws(SQLFailure) -> PostgresConnection {
         try patiently(bound) { () throws(SQLFailure) in try borrow(bound, for: purpose) }
     }
 
-    /// A connection that is none of the pool's, however many those are; it ends with its last reference.
+    /// A connection outside the pool and its limit; it ends with its last reference.
     func openApart(_ bound: CallBound) throws(SQLFailure) -> PostgresConnection {
         try patiently(bound) { () throws(SQLFailure) in try open(bound) }
     }
@@ -121,7 +120,7 @@ final class ConnectionPool: Sendable {
     private static let shortestPause = Duration.milliseconds(10)
     private static let longestPause = Duration.milliseconds(500)
 
-    /// Takes a connection back.
+    /// Takes back a connection.
     func giveBack(_ connection: PostgresConnection) {
         connection.bound = CallBound()
         switch connection.transactionStatus {
@@ -136,10 +135,10 @@ final class ConnectionPool: Sendable {
         closeOld()
     }
 
-    /// Closes what is idle; what is lent is closed when it comes back. Who waits gets an error.
+    /// Closes idle connections, and lent ones when they come back. Waiting callers get an error.
     func close() { _ = state.update { $0.close() } }
 
-    /// How many connections there are, for tests and for information.
+    /// The numbers of connections, for tests and diagnostics.
     var counts: (lent: Int, idle: Int, waiting: Int) {
         state.update { ($0.lent, $0.idleCount, $0.waitingCount) }
     }
@@ -162,7 +161,7 @@ final class ConnectionPool: Sendable {
         }
         let reason =
             purpose == .snapshot && held >= most
-            ? "no snapshot can be taken: \(held) are held, as many as \(settings.limit) connections allow, some of which stay free for whoever writes"
+            ? "cannot open a snapshot: \(held) are open, as many as \(settings.limit) connections allow, since some are reserved for saves"
             : "no connection to the server became free in time: all \(settings.limit) are in use"
         throw SQLFailure(.poolExhausted, reason, server: string.description)
     }

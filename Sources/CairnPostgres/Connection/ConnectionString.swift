@@ -1,5 +1,5 @@
-// Where a store's server is and how to get in: "postgresql://db1,db2/shop?target_session_attrs=read-write" or
-// "host=db1 dbname=shop".
+// The address and credentials of a store's server: "postgresql://db1,db2/shop?target_session_attrs=read-write" or "host=db1
+// dbname=shop".
 //
 //   1. Our own options (`cairn_…`) are taken out: libpq refuses what it does not know.                (OwnOptions)
 //   2. libpq takes the rest apart, as every other program does with such strings.
@@ -20,7 +20,7 @@ import FoundationEssentials
     import Darwin
 #endif
 
-/// A connection string that was read.
+/// A parsed connection string.
 struct ConnectionString: Sendable {
     /// The schema that holds the store's tables.
     let schema: String
@@ -37,7 +37,7 @@ struct ConnectionString: Sendable {
 
     init(_ text: String) throws(SQLFailure) {
         guard !text.utf8.contains(0) else {
-            throw Self.failure("the connection string holds the character U+0000")
+            throw Self.failure("the connection string contains the character U+0000")
         }
         let own = try OwnOptions(takingFrom: text)
         schema = try Self.checkedSchema(own.values["cairn_schema"] ?? Self.defaultSchema)
@@ -81,15 +81,15 @@ struct ConnectionString: Sendable {
         let reasons = [
             ("missing \"=\"", "a word without \"=\"; a value with spaces has to be in 'quotes'"),
             ("unterminated quoted", "a quote that is not closed"),
-            ("invalid connection option", "an option that libpq does not know"),
-            ("invalid URI query parameter", "an option that libpq does not know"),
+            ("invalid connection option", "an option unknown to libpq"),
+            ("invalid URI query parameter", "an option unknown to libpq"),
             ("missing key/value", "an option without \"=\" after the \"?\""),
             ("extra key/value", "two \"=\" in an option after the \"?\""),
             ("invalid percent-encoded", "\"%\" without two hexadecimal digits after it"),
             ("forbidden value %00", "\"%00\""),
             ("end of string reached", "an address in \"[\" without \"]\""),
             ("IPv6 host address may not be empty", "\"[]\" without an address"),
-            ("unexpected character", "a character after \"]\" that cannot stand there"),
+            ("unexpected character", "an unexpected character after \"]\""),
         ]
         return reasons.first { message.contains($0.0) }?.1 ?? "it is not one"
     }
@@ -131,7 +131,7 @@ struct ConnectionString: Sendable {
         guard !name.isEmpty, name.utf8.count <= 63, !name.utf8.contains(0), !name.hasPrefix("pg_")
         else {
             throw failure(
-                "cairn_schema has to be a name of 1 to 63 bytes that does not begin with \"pg_\"")
+                "cairn_schema must be a name of 1 to 63 bytes that does not start with \"pg_\"")
         }
         return name
     }
@@ -139,7 +139,7 @@ struct ConnectionString: Sendable {
     private static func checkedLimit(_ text: String?) throws(SQLFailure) -> Int {
         guard let text else { return defaultPreparedStatementLimit }
         guard let limit = Int(text), limit >= 0, limit <= 100_000 else {
-            throw failure("cairn_prepared_statements has to be a number from 0 to 100000")
+            throw failure("cairn_prepared_statements must be a number from 0 to 100000")
         }
         return limit
     }
@@ -147,7 +147,7 @@ struct ConnectionString: Sendable {
     private static func checkEncoding(_ options: [String: String]) throws(SQLFailure) {
         guard let encoding = options["client_encoding"]?.uppercased() else { return }
         guard ["UTF8", "UTF-8", "UNICODE", "AUTO"].contains(encoding) else {
-            throw failure("client_encoding has to be UTF8: leave it out")
+            throw failure("client_encoding must be UTF8: omit it")
         }
     }
 

@@ -1,4 +1,4 @@
-// Makes connections: tries the hosts of a connection string one after another, each for its own time.
+// Opens connections: tries the hosts of a connection string one after another, each with its own timeout.
 //
 //   1. Each host is tried by itself, and each address of its name: libpq moves on from a host that refuses, but one that
 //      is silent (its machine is gone, its process is stopped) it would wait for without end, as it looks after
@@ -50,7 +50,7 @@ struct Connector: Sendable {
         throw combined(failures)
     }
 
-    /// One failure for all hosts: what a person has to know is in one of them.
+    /// One failure for all hosts, with the most relevant cause.
     private func combined(_ failures: [SQLFailure]) -> SQLFailure {
         guard failures.count != 1 else { return failures[0] }
         let last = failures.last

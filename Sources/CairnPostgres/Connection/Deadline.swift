@@ -1,8 +1,8 @@
-// The moment by which a call has to be over, and how to look whether somebody has given it up before.
+// The time by which a call has to end, and the check whether it was cancelled earlier.
 //
 // Threads: any; values.
 
-/// A moment on a clock that is never set, or none.
+/// A time on a monotonic clock, or none.
 struct Deadline: Sendable {
     private let instant: ContinuousClock.Instant?
 

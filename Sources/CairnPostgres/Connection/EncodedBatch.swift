@@ -1,4 +1,4 @@
-// The values of a batch of statements in one piece of memory, as libpq takes them: a pointer and a length for each.
+// The values of a batch of statements in one piece of memory, in the form for libpq: a pointer and a length for each.
 //
 // All are encoded before the first statement is sent: a value that is refused leaves nothing half done.
 //
@@ -6,7 +6,7 @@
 
 struct EncodedBatch {
     private var buffer = FieldBuffer()
-    /// Where each field begins, with its length.
+    /// The start and length of each field.
     private var starts: [Int] = []
     private var firsts: [Int] = [0]
 
@@ -34,7 +34,7 @@ struct EncodedBatch {
         starts.append(buffer.count)
     }
 
-    /// How many bytes the values of a statement have.
+    /// The size of a statement's values in bytes.
     func size(of statement: Int) -> Int {
         starts[firsts[statement + 1]] - starts[firsts[statement]]
     }

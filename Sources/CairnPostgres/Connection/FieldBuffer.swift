@@ -1,5 +1,5 @@
-// Values in PostgreSQL's binary form, one after another: the parameters of a statement, the elements of an array, the
-// rows of a copy. All three want the same: four bytes with the length, or -1 for NULL, and the value, big-endian.
+// Values in PostgreSQL's binary form, one after another: the parameters of a statement, the elements of an array, the rows
+// of a copy. All three have the same form: four bytes with the length, or -1 for NULL, and the value, big-endian.
 //
 // Invariant: after an error nothing of the refused value is left.
 // Threads: one; a value.
@@ -103,7 +103,7 @@ struct FieldBuffer: Sendable {
         guard NumericForm.append(text, to: &self) else {
             removeLast(from: start)
             throw SQLFailure(
-                .unencodable, "a text is not a decimal number that PostgreSQL can keep")
+                .unencodable, "a string is not a decimal number that PostgreSQL can store")
         }
         replace(at: start, Int32(bytes.count - start - 4))
     }
@@ -147,10 +147,10 @@ struct FieldBuffer: Sendable {
 extension SQLFailure {
     /// What callers put entity and key to.
     static var nullCharacter: SQLFailure {
-        SQLFailure(.unencodable, "PostgreSQL cannot keep the character U+0000 in a text")
+        SQLFailure(.unencodable, "PostgreSQL cannot store the character U+0000 in a string")
     }
 
     fileprivate static func tooLong(_ count: Int) -> SQLFailure {
-        SQLFailure(.unencodable, "PostgreSQL cannot keep a value of \(count) bytes")
+        SQLFailure(.unencodable, "PostgreSQL cannot store a value of \(count) bytes")
     }
 }

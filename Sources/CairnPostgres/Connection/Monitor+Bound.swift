@@ -1,9 +1,9 @@
-// Waiting with the bound of a call.
+// Waiting with the deadline of a call.
 
 import CairnLog
 
 extension Monitor {
-    /// The longest wait after which it is looked whether the call was cancelled, in seconds.
+    /// The interval, in seconds, at which a waiting call checks whether it was cancelled.
     private static var step: Double { 0.5 }
 
     /// Waits until a closure gives a result; it is asked again whenever the value was updated. Nil if the call is over before:

@@ -1,4 +1,4 @@
-// Decimal numbers between their text and PostgreSQL's binary form.
+// Converts decimal numbers between text and PostgreSQL's binary form.
 //
 // The binary form: four 16-bit numbers (how many digits; the weight of the first; the sign; how many decimal places
 // are shown) and the digits, which count from 0 to 9999: digit i stands for digit * 10000^(weight - i). Zeros at
@@ -12,7 +12,7 @@ enum NumericForm {
     private static let notANumber: UInt16 = 0xC000
     private static let infinity: UInt16 = 0xD000
     private static let negativeInfinity: UInt16 = 0xF000
-    /// What the server takes after the point, at most.
+    /// The maximum number of decimal places that the server supports.
     private static let mostPlaces = 16_383
     /// What the server takes before the point, at most.
     private static let mostWhole = 131_072

@@ -1,4 +1,4 @@
-// Our own options in a connection string, taken out of both of its forms.
+// The library's own options, extracted from both forms of a connection string.
 //
 // The string is cut as libpq's parser does it (fe-connect.c, `conninfo_parse` and `conninfo_uri_parse_options`):
 // 1. "postgresql://user:password@host/database?a=b&c=d": the query begins at the first "?" behind the user, whose
@@ -9,7 +9,7 @@
 // Threads: any; a value.
 
 struct OwnOptions {
-    /// By name, the last of each.
+    /// The options by name; the last one of each counts.
     private(set) var values: [String: String] = [:]
     /// The string without them.
     private(set) var rest = ""
@@ -28,7 +28,7 @@ struct OwnOptions {
         guard name.hasPrefix("cairn_") else { return false }
         guard Self.known.contains(name) else {
             throw ConnectionString.failure(
-                "the connection string has an option that begins with \"cairn_\" and that this version does not know; it knows \(Self.known.joined(separator: " and "))"
+                "the connection string has an unknown option that starts with \"cairn_\"; this version supports \(Self.known.joined(separator: " and "))"
             )
         }
         values[name] = value

@@ -1,4 +1,4 @@
-// One batch of statements on its way to the server and back.
+// One batch of statements that is sent to the server, and its results.
 //
 //   1. Each statement becomes one or two steps: prepare it if it is new, carry it out. A segment ends with a sync, after
 //      which the server forgets that something failed. Names that are not used any more are closed before, in a
@@ -26,7 +26,7 @@ struct PipelineRun {
     private var arrays = ParameterArrays()
     private var steps: [Step] = []
     private var collected = 0
-    /// Whether the step in turn has had its result: what follows is the end of it.
+    /// Whether the current step has had its result and only its end is pending.
     private var hasResult = false
     private var emptyAnswers = 0
     private var unsent = 0

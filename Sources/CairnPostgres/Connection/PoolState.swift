@@ -1,4 +1,4 @@
-// Who has which connection of a pool, without connections, locks or time: every case is a unit test.
+// The state of a pool's connections, without connections, locks or time: every case is a unit test.
 //
 //   1. Who wants a connection queues, and is served in the order of coming.
 //   2. The connection that was used last is lent first: the others become old and are closed.
@@ -11,7 +11,7 @@
 
 struct PoolState<Connection, Moment: Comparable> {
     enum Grant {
-        /// It has been idle since then.
+        /// Idle since that time.
         case idle(Connection, since: Moment)
         /// To be opened.
         case opening
@@ -20,9 +20,9 @@ struct PoolState<Connection, Moment: Comparable> {
 
     /// What a connection is for.
     enum Purpose {
-        /// A request, which ends by itself.
+        /// A short-lived request.
         case request
-        /// A snapshot, which somebody holds.
+        /// A snapshot that is kept open.
         case snapshot
     }
 

@@ -1,4 +1,4 @@
-// Many rows to the server in one stream: COPY … FROM STDIN (FORMAT binary).
+// Streams many rows to the server: COPY … FROM STDIN (FORMAT binary).
 //
 //   1. The statement is sent; the server says that it is ready.
 //   2. The body appends rows. They are sent in pieces, each when the socket has taken the one before: memory stays
@@ -10,10 +10,10 @@
 import CLibPQ
 
 extension PostgresConnection {
-    /// Streams rows, and gives their number.
+    /// Streams rows, and returns their number.
     ///
     /// - Parameter sql: "COPY … FROM STDIN (FORMAT binary)".
-    /// - Throws: `.bodyThrew` with what the body threw, unless that is a failure itself.
+    /// - Throws: `.bodyThrew` with the error of the body, unless that is a failure itself.
     @discardableResult
     func copyIn(
         _ sql: String, bound: CallBound? = nil, _ body: (CopyWriter) throws -> Void

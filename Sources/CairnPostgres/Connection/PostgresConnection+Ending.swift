@@ -1,4 +1,4 @@
-// The end of a transaction that has written nothing, for which nobody waits.
+// Ends a transaction that has written nothing, without waiting.
 //
 //   1. `endTransaction` sends a ROLLBACK, and goes on.
 //   2. `finishEnding` reads the answer, when the connection is next used: it has mostly come by then.

@@ -1,9 +1,9 @@
-// What `NOTIFY` sends to a connection that has said `LISTEN`.
+// Receives `NOTIFY` messages after `LISTEN`.
 
 import CLibPQ
 
 extension PostgresConnection {
-    /// Whether the server takes `NOTIFY`: some that speak PostgreSQL's language do not.
+    /// Whether the server supports `NOTIFY`: some PostgreSQL-compatible servers do not.
     var takesNotify: Bool {
         parameter("crdb_version") == nil && parameter("server_version")?.contains("-YB-") != true
     }

@@ -1,4 +1,4 @@
-// A connection that carries out statements.
+// A connection that executes statements.
 //
 //   1. All statements go by the extended protocol: values are parameters in binary form, never text in the statement.
 //   2. What is carried out more than once is prepared and kept (PreparedStatements).
@@ -11,7 +11,7 @@
 import CLibPQ
 import FoundationEssentials
 
-/// Sees each round trip of a connection, which is named by the server's process for it, with the texts of its statements.
+/// Receives each round trip of a connection, identified by the server's process id, with the SQL of its statements.
 package typealias StatementObserver =
     @Sendable (_ connection: Int32, _ statements: [String]) ->
     Void
@@ -20,17 +20,17 @@ final class PostgresConnection: @unchecked Sendable {
     // One thread at a time has it: the pool lends it to one closure, which must not keep it.
     let link: ServerLink
     private var prepared: PreparedStatements
-    /// How often something was sent and its answer waited for; connecting does not count.
+    /// The number of round trips, without those for connecting.
     var roundTrips = 0
-    /// For calls that have none of their own.
+    /// For calls without a bound of their own.
     var bound = CallBound()
-    /// What it is lent for.
+    /// The purpose for which it is lent.
     var purpose = ConnectionPool.Purpose.request
-    /// Sees what is sent.
+    /// Receives what is sent.
     var observer: StatementObserver?
-    /// Whether the end of a transaction was sent whose answer nobody has read yet.
+    /// Whether the end of a transaction was sent and its result has not been read yet.
     var isEnding = false
-    /// What the last commit has left in the table of tokens, for the next one to remove.
+    /// The row that the last commit left in the table of tokens, which the next commit removes.
     var lastToken: UUID?
 
     init(_ link: ServerLink, preparedStatementLimit: Int) {
@@ -38,7 +38,7 @@ final class PostgresConnection: @unchecked Sendable {
         prepared = PreparedStatements(limit: preparedStatementLimit)
     }
 
-    /// Connects to the first server that wants it.
+    /// Connects to the first server that accepts the connection.
     static func open(
         _ string: ConnectionString, _ bound: CallBound = .within(.seconds(30)),
         onNotice: @escaping @Sendable (PostgresNotice) -> Void = { _ in }
@@ -52,30 +52,30 @@ final class PostgresConnection: @unchecked Sendable {
     /// "host:port/database".
     var server: String { link.server }
 
-    /// Whether it can carry out nothing any more.
+    /// Whether it can no longer execute anything.
     var isBroken: Bool { link.isBroken || link.isBad }
 
-    /// 150020 for 15.20. Servers that are not PostgreSQL say what they are compatible with.
+    /// 150020 for 15.20. Other servers report the version with which they are compatible.
     var serverVersion: Int { Int(PQserverVersion(link.handle)) }
 
-    /// What the server says of itself: "server_encoding", "in_hot_standby", "crdb_version".
+    /// A parameter that the server reports: "server_encoding", "in_hot_standby", "crdb_version".
     func parameter(_ name: String) -> String? {
         PQparameterStatus(link.handle, name).map { String(cString: $0) }
     }
 
-    /// The server's process for it.
+    /// The server's process id for it.
     var processID: Int32 { PQbackendPID(link.handle) }
 
-    /// The socket, for a thread that waits for several things at once. It may be another one after each call.
+    /// The socket, for a thread that waits for several things. It can change after each call.
     var socket: Int32 { PQsocket(link.handle) }
 
-    /// How many warnings the server has sent.
+    /// The number of warnings from the server.
     var warnings: Int { link.warnings }
 
-    /// How many statements are prepared.
+    /// The number of prepared statements.
     var preparedCount: Int { prepared.count }
 
-    /// Whether a glance at the socket shows nothing: a server that has closed an idle connection has said so there. Costs no
+    /// Whether no data is pending on the socket: a server that has closed an idle connection has sent a message. Needs no
     /// round trip.
     var isQuiet: Bool {
         guard !isBroken else { return false }
@@ -93,9 +93,9 @@ final class PostgresConnection: @unchecked Sendable {
         /// No transaction.
         case none
         case open
-        /// Something failed in it: all that it takes is its end.
+        /// Something in it failed: it can only be ended.
         case failed
-        /// A statement is under way, or the connection is gone.
+        /// A statement is running, or the connection is lost.
         case unknown
     }
 
@@ -110,7 +110,7 @@ final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Statements
 
-    /// Carries out a statement.
+    /// Executes a statement.
     @discardableResult
     func run(
         _ sql: String, _ parameters: [SQLParameter] = [],
@@ -119,7 +119,7 @@ final class PostgresConnection: @unchecked Sendable {
         try run(Statement(sql, parameters, preparation), bound: bound)
     }
 
-    /// Carries out a statement.
+    /// Executes a statement.
     @discardableResult
     func run(
         _ statement: Statement, bound: CallBound? = nil
@@ -138,13 +138,13 @@ final class PostgresConnection: @unchecked Sendable {
         return try pipeline([statement], bound: bound)[0]
     }
 
-    /// Carries out a batch in one round trip.
+    /// Executes a batch in one round trip.
     ///
-    /// Outside a transaction each segment is one. A segment of which a statement fails is carried out no further; the segments
-    /// after it are, in the state that it left: a transaction that it began has failed, so that the next segment may begin with
-    /// its end.
+    /// Outside a transaction each segment is its own transaction. If a statement fails, the rest of its segment is skipped.
+    /// Later segments are executed, in the state that it left: a transaction that it began has failed, so the next segment
+    /// can begin by ending it.
     ///
-    /// - Throws: the first failure, with the statement's place in the batch.
+    /// - Throws: the first failure, with the statement's index in the batch.
     @discardableResult
     func pipeline(
         _ batch: [Statement], bound: CallBound? = nil
@@ -159,9 +159,9 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Carries out a batch in one round trip, and says of each statement what became of it.
+    /// Executes a batch in one round trip, and returns the outcome of each statement.
     ///
-    /// - Throws: if nothing was sent, or the connection was lost meanwhile.
+    /// - Throws: if nothing was sent, or the connection was lost in between.
     func outcomes(
         of batch: [Statement], bound: CallBound? = nil
     ) throws(SQLFailure) -> [StatementOutcome] {
@@ -187,11 +187,11 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// Tells who looks on what is sent.
+    /// Reports what is sent to the observer.
     func observe(_ batch: [Statement]) { observer?(processID, batch.map(\.sql)) }
 
-    /// Runs a closure as one call. What goes wrong outside a statement leaves the protocol in the middle of something:
-    /// the connection is of no more use.
+    /// Runs a closure as one call. An error outside a statement leaves the protocol in an undefined state, so the
+    /// connection cannot be used again.
     func call<R>(
         _ bound: CallBound?, _ body: () throws(SQLFailure) -> R
     ) throws(SQLFailure) -> R {

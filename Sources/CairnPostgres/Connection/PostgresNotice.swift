@@ -1,6 +1,6 @@
-// What a server says beside its answers.
+// Notices from the server.
 
-/// A warning or a remark of the server, which would else go to the standard error.
+/// A warning or notice from the server, which otherwise would be written to standard error.
 struct PostgresNotice: Sendable {
     /// "WARNING", "NOTICE", in English.
     let severity: String

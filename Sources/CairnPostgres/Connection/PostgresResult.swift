@@ -1,4 +1,4 @@
-// What a statement gave: rows of cells in PostgreSQL's binary form, read where libpq has put them.
+// The result of a statement: rows of cells in PostgreSQL's binary form, read in libpq's memory.
 //
 // Invariants: the memory is libpq's and lives as long as the object. libpq's accessors are called with rows and
 // columns that exist alone: for others they would complain to the connection, which may be gone.
@@ -21,7 +21,7 @@ final class PostgresResult: @unchecked Sendable {
     let rowCount: Int
     let columnCount: Int
 
-    /// Takes the result over.
+    /// Takes ownership of the result.
     init(taking result: OpaquePointer) {
         self.result = result
         rowCount = Int(PQntuples(result))
@@ -103,7 +103,7 @@ final class PostgresResult: @unchecked Sendable {
     func string(_ row: Int, _ column: Int) throws(SQLFailure) -> String {
         let cell = try cell(row, column)
         guard let text = String(validating: cell, as: UTF8.self) else {
-            throw unreadable("a text is not UTF-8", column)
+            throw unreadable("a string is not UTF-8", column)
         }
         return text
     }
@@ -170,7 +170,7 @@ final class PostgresResult: @unchecked Sendable {
         guard has(row, column) else {
             throw SQLFailure(
                 .unreadable,
-                "a result of \(rowCount) rows and \(columnCount) columns was asked for row \(row + 1), column \(column + 1)"
+                "a result with \(rowCount) rows and \(columnCount) columns has no row \(row + 1), column \(column + 1)"
             )
         }
         guard PQgetisnull(result, CInt(row), CInt(column)) == 0 else {

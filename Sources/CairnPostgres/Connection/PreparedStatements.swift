@@ -1,4 +1,4 @@
-// Which statements one connection has prepared, by their text.
+// The statements that a connection has prepared, by their text.
 //
 //   1. A statement that is used for the first time is prepared in the same round trip in which it is carried out.
 //   2. It was prepared with types for its values. A NULL fits each; a value of another type does not, and the
@@ -19,7 +19,7 @@ struct PreparedStatements {
         let name: String
         fileprivate(set) var types: [SQLType]
         fileprivate var lastUse: UInt64
-        /// The segment that prepares it while that is under way; nil once the server has said that it did.
+        /// The segment that is preparing it; nil after the server has confirmed it.
         fileprivate var segment: UInt64?
 
         fileprivate init(
@@ -36,7 +36,7 @@ struct PreparedStatements {
     /// How a statement is to be sent.
     enum Use {
         case prepared(Entry)
-        /// To be prepared first, with the entry's types.
+        /// Must be prepared first, with the entry's types.
         case toPrepare(Entry)
         /// Without a name.
         case unprepared

@@ -4,7 +4,7 @@
 
 import FoundationEssentials
 
-/// Values of one type, NULLs among them. They are encoded as they are appended: there is no second copy of them.
+/// Values of one type, including NULLs. They are encoded as they are appended, so there is no second copy of them.
 struct SQLArray: Sendable {
     let elements: SQLType
     private(set) var count = 0
@@ -78,7 +78,7 @@ struct SQLArray: Sendable {
     mutating func append(_ parameter: SQLParameter) throws(SQLFailure) {
         let type = parameter.type
         guard type != .unspecified else { return appendNull() }
-        precondition(type == elements, "a value of another type than the array's")
+        precondition(type == elements, "the value does not have the array's type")
         try fields.append(parameter)
         count += 1
     }

@@ -1,4 +1,4 @@
-// What went wrong between us and the server, with what is needed to decide what to do next.
+// Errors of the server and of connections, with the information to decide what to do next.
 //
 // Invariants: no password or other secret stands in any field. `message` and `detail` of the server may name values
 // of users ("Key (name)=(Smith) already exists"), so they stay out of `StoreError.message`.
@@ -7,31 +7,31 @@
 /// A statement, a connection or a value that failed.
 struct SQLFailure: Error, Sendable {
     enum Kind: Sendable {
-        /// The server refused a statement.
+        /// The server rejected a statement.
         case server
-        /// The connection broke; whether the statement was carried out is not known.
+        /// The connection was lost; it is unknown whether the statement was executed.
         case connectionLost
-        /// No connection could be made.
+        /// No connection could be established.
         case notConnected
-        /// The connection string is wrong.
+        /// The connection string is invalid.
         case badConnectionString
-        /// The call took too long and was given up; the server was told.
+        /// The call timed out; the server was told to cancel it.
         case timedOut
-        /// Somebody gave the call up; the server was told.
+        /// The call was cancelled; the server was told.
         case cancelled
         /// All connections of the pool were in use for too long.
         case poolExhausted
         /// The pool or the connection is closed.
         case closed
-        /// A value that PostgreSQL cannot keep, or that has not the form which it has to have.
+        /// A value that PostgreSQL cannot store, or that has an invalid form.
         case unencodable
-        /// A result that is not of the form which was expected.
+        /// A result with an unexpected form.
         case unreadable
-        /// The body that gives the rows of a copy threw.
+        /// The body that provides the rows of a copy threw.
         case bodyThrew(any Error)
-        /// The store has another model than when it was opened.
+        /// The store's model has changed since it was opened.
         case modelChanged
-        /// Somebody was putting another store in the place of this one while it was asked.
+        /// The store was being replaced by another one during the call.
         case storeReplaced
     }
 

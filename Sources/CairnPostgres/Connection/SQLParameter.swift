@@ -2,9 +2,9 @@
 
 import FoundationEssentials
 
-/// A value in the type in which the server gets it.
+/// A value with the type in which it is sent to the server.
 enum SQLParameter: Sendable {
-    /// The type is what the statement had for it before, or what the server infers.
+    /// Its type is the one that the statement had before, or that the server infers.
     case null
     case int16(Int16)
     case int32(Int32)
@@ -12,14 +12,14 @@ enum SQLParameter: Sendable {
     case float(Float)
     case double(Double)
     case bool(Bool)
-    /// Without U+0000, which PostgreSQL cannot keep.
+    /// Without U+0000, which PostgreSQL cannot store.
     case text(String)
     case bytes([UInt8])
     case data(Data)
     case uuid(UUID)
-    /// A decimal number by its text.
+    /// A decimal number as text.
     case numeric(String)
-    /// A time with its zone: microseconds since 2000-01-01 00:00 UTC.
+    /// A time with time zone: microseconds since 2000-01-01 00:00 UTC.
     case timestamp(Int64)
     case array(SQLArray)
 

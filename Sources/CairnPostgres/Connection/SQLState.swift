@@ -1,4 +1,4 @@
-// The five characters by which SQL servers say what went wrong, and what they mean to a store.
+// The five-character error codes of SQL servers, and their meaning for a store.
 //
 // https://www.postgresql.org/docs/15/errcodes-appendix.html; CockroachDB and YugabyteDB use the same.
 
@@ -23,6 +23,7 @@ struct SQLState: Sendable, Hashable, CustomStringConvertible {
     }
     var isTooManyConnections: Bool { code == "53300" }
     var isDiskFull: Bool { code == "53100" }
+    var isDivisionByZero: Bool { code == "22012" }
     var isReadOnly: Bool { code == "25006" }
     var isPermission: Bool { code == "42501" }
     var isAuthentication: Bool { kind == "28" }

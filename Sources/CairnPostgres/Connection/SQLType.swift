@@ -1,4 +1,4 @@
-// The types of PostgreSQL that values of a store have there.
+// The PostgreSQL types of a store's values.
 
 /// A type by its number in `pg_type`. These numbers are part of the protocol and never change.
 struct SQLType: Sendable, Hashable {

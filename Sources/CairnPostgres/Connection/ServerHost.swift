@@ -1,4 +1,4 @@
-// One of the servers that a connection string names.
+// One of the servers in a connection string.
 //
 // Invariant: a name has been looked up before a connection is tried, so that each of its addresses has its own time:
 // libpq would wait for the first that does not answer until all time is over.

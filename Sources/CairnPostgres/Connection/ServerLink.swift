@@ -1,4 +1,4 @@
-// One connection of libpq: its socket, what is waited for there, and what goes wrong there.
+// One libpq connection: its socket, waiting on it, and its errors.
 //
 //   1. The connection is non-blocking. Whoever needs an answer or room waits here, in `poll`, and nowhere else.
 //   2. A call that takes too long, or that somebody gives up, asks the server to cancel the statement and goes on
@@ -180,7 +180,7 @@ final class ServerLink {
         isBroken = true
         if let end {
             var failure = failure(end)
-            failure.hint = "the connection was lost meanwhile"
+            failure.hint = "the connection was lost during the call"
             return failure
         }
         // The server's last word, if it had one, says more than that it is gone.
@@ -206,7 +206,7 @@ final class ServerLink {
     var message: String {
         let text = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         let words = redacted(text).split { $0 == " " || $0.isNewline || $0 == "\t" }
-        return words.isEmpty ? "no reason is known" : words.joined(separator: " ")
+        return words.isEmpty ? "the reason is unknown" : words.joined(separator: " ")
     }
 
     /// What a result says went wrong. The result stays the caller's.

@@ -1,10 +1,10 @@
-// A statement with its values, alone or in a batch that costs one round trip.
+// A statement with its values, on its own or in a batch that needs one round trip.
 
 struct Statement: Sendable {
     enum Preparation: Sendable {
-        /// Prepared once for each connection and kept by its text. The text must not hold values.
+        /// Prepared once per connection, and cached by its text, which must not contain values.
         case kept
-        /// For what comes once: DDL, settings.
+        /// For statements that run once: DDL, settings.
         case once
     }
 
@@ -29,6 +29,6 @@ struct Statement: Sendable {
 enum StatementOutcome {
     case finished(PostgresResult)
     case failed(SQLFailure)
-    /// One before it in its segment failed: it was not carried out.
+    /// Skipped, because an earlier statement of its segment failed.
     case skipped
 }

@@ -1,4 +1,4 @@
-// How failures of the server and of connections become errors that users see.
+// Converts failures of the server and of connections to errors for users.
 //
 // The sentence is ours: what the server says may hold values of objects, so it stands in `context.detail` and in the
 // cause, which only `fullDescription` shows. Where no object can be meant (connecting), its words are taken.
@@ -6,7 +6,7 @@
 import CairnStore
 
 extension StoreError: SQLFailureConvertible {
-    /// A failure on its way to the user. What the body of a copy threw comes out as it is if it is a `StoreError`.
+    /// A failure as an error for the user. A `StoreError` thrown by the body of a copy is passed unchanged.
     init(_ failure: SQLFailure) {
         if case .bodyThrew(let error) = failure.kind {
             if let error = error as? StoreError {
@@ -59,35 +59,35 @@ extension SQLFailure {
         let place = [tableName, constraintName].compactMap { $0 }.joined(separator: ", ")
         let suffix = "\(place.isEmpty ? "" : " (\(place))") (SQLSTATE \(state))"
         return if state.isSerialization {
-            (.storeInUse, "others kept changing the same rows" + suffix)
+            (.storeInUse, "the rows were repeatedly changed concurrently" + suffix)
         } else if state.isUniqueViolation {
             (.constraintConflict, "a uniqueness constraint is violated" + suffix)
         } else if state.isForeignKeyViolation {
-            (.inputOutput, "a reference leads nowhere" + suffix)
+            (.inputOutput, "a foreign key is violated" + suffix)
         } else if state.isConnectionLoss {
-            (.inputOutput, "the server is starting, stopping or gone" + suffix)
+            (.inputOutput, "the server is starting, stopping or unavailable" + suffix)
         } else if state.isTooManyConnections {
-            (.storeInUse, "the server takes no more connections" + suffix)
+            (.storeInUse, "the server does not accept any more connections" + suffix)
         } else if state.isDiskFull {
             (.noSpace, "the server's disk is full: free some space there" + suffix)
         } else if state.isReadOnly {
-            (.readOnly, "the server only reads: it is a standby, or was set so" + suffix)
+            (.readOnly, "the server is read-only: it is a standby, or configured so" + suffix)
         } else if state.isPermission {
-            (.readOnly, "the role may not do that: grant it the right" + suffix)
+            (.readOnly, "the role lacks the privilege: grant it" + suffix)
         } else if state.isAuthentication {
-            (.openFailed, "the server does not let this role in" + suffix)
+            (.openFailed, "the server rejected the login" + suffix)
         } else if state.isCancelled {
-            (.cancelled, "the statement was cancelled at the server" + suffix)
+            (.cancelled, "the server cancelled the statement" + suffix)
         } else if state.isLocked {
-            (.storeInUse, "others hold a lock for too long" + suffix)
+            (.storeInUse, "a lock was held for too long" + suffix)
         } else if state.isDamaged {
             (.damaged, "the server's files are damaged" + suffix)
         } else if state.isTooLarge {
-            (.invalidRequest, "a value is too long for the server's index of it" + suffix)
+            (.invalidRequest, "a value is too long for its index on the server" + suffix)
         } else if state.isMissingTable {
             (.damaged, "a table, a column or the schema of the store is missing" + suffix)
         } else {
-            (.inputOutput, "the server refused a statement" + suffix)
+            (.inputOutput, "the server rejected a statement" + suffix)
         }
     }
 }

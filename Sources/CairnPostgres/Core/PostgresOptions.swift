@@ -1,29 +1,29 @@
-// What can be chosen when a store in a database is opened.
+// Options for opening a store in a database.
 
 public import CairnLog
 package import CairnModel
 package import CairnStore
 
-/// How a store in a database is opened.
+/// Options for opening a store in a database.
 public struct PostgresOptions: Sendable {
-    /// Whether nothing may be written.
+    /// Whether the store is read-only.
     public var isReadOnly = false
-    /// Whether a store is made where there is none. Whoever makes it has to be allowed to create schemas and tables.
+    /// Whether to create the store if it does not exist. This requires permission to create schemas and tables.
     public var createsIfMissing = true
-    /// Whether a history is kept, from now on or on; nil: as it was.
+    /// Whether the store keeps a history from now on; nil: no change.
     public var persistentHistoryTracking: Bool?
-    /// How many connections are open at the same time, at most: two at least. Each snapshot that is held has one, up to three
-    /// quarters of them: some stay free for whoever writes.
+    /// The maximum number of open connections; at least two. Each open snapshot uses one, up to three quarters of them, so
+    /// that some stay available for writing.
     public var connections = 8
-    /// Seconds that a request waits for a connection, and a statement for the server. If the server fails, so long is another
-    /// one looked for that takes over from it.
+    /// How many seconds a request waits for a connection, and a statement for the server. If the server fails, the store
+    /// looks for a standby that takes over for the same time.
     public var timeout = 30.0
-    /// Seconds for which a snapshot may lie unused before the server gives up keeping it: reading from it throws
-    /// `.snapshotExpired` then.
+    /// How many seconds a snapshot can be idle before the server ends it: after that, reading from it throws
+    /// `.snapshotExpired`.
     public var snapshotTimeout = 300.0
-    /// Seconds after which it is looked for commits of others, by somebody who observes the store, where the server does not
-    /// tell of them. Where it does, with `NOTIFY`, they come at once; it is looked for what was missed after eight times as
-    /// long.
+    /// The interval, in seconds, at which an observed store checks for commits of other processes, if the server does not
+    /// report them. With `NOTIFY` commits are reported immediately, and the store checks for missed ones at eight times
+    /// this interval.
     public var newsInterval = 0.5
     /// Whether commits end with a `NOTIFY`, on servers that take it.
     package var notifies = true
@@ -31,17 +31,17 @@ public struct PostgresOptions: Sendable {
     package var looksForNews = true
     /// About how many rows of a batch are in memory at a time.
     var rowsOfPart = 1 << 14
-    /// How often a save is tried again that others were in the way of, or that lost its connection.
+    /// How many times a save is attempted if it conflicts with other transactions or loses its connection.
     public var attempts = 20
-    /// Whether a store of another version of the model is migrated to the one that it is opened with, as
-    /// ``PostgresStore/migrate(at:to:options:)`` does; false: opening it throws `.incompatibleModel`. nil: a container or a coordinator
-    /// does so, a store that is opened by itself does not.
+    /// Whether a store with another version of the model is migrated when it is opened, as with
+    /// ``PostgresStore/migrate(at:to:options:)``; false: opening it throws `.incompatibleModel`. nil: true in a container
+    /// or a coordinator, false for a store that is opened on its own.
     ///
-    /// Opening never migrates it back to a version that it has left, as an older version of an app would have it: it throws
-    /// `.incompatibleModel`. ``PostgresStore/migrate(at:to:options:)`` does migrate it back.
+    /// Opening a store never migrates it back to a version from which it was migrated, for example when an older version of
+    /// an app opens it: it throws `.incompatibleModel`. ``PostgresStore/migrate(at:to:options:)`` does migrate it back.
     public var shouldMigrateStoreAutomatically: Bool?
-    /// Told how far a migration is, in the thread that opens the store. The migration is cancelled when it returns false:
-    /// `StoreError.migrationCancelled` is thrown, and the store is as it was.
+    /// Called with the progress of a migration, on the thread that opens the store. Returning false cancels the migration:
+    /// `StoreError.migrationCancelled` is thrown, and the store does not change.
     public var migrationProgress: (@Sendable (MigrationProgress) -> Bool)?
     /// What is saved under the old model in the commit of a migration.
     package var migrationPrelude: MigrationPrelude.Maker?
@@ -50,7 +50,7 @@ public struct PostgresOptions: Sendable {
     /// Sees what is sent, for tests.
     package var observer: StatementObserver?
 
-    /// The defaults.
+    /// Creates options with default values.
     public init() {}
 
     /// Whether a store is led to the model that it is opened with.

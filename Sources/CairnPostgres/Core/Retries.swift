@@ -1,10 +1,10 @@
-// Trying again, after somebody else was in the way or the connection was lost.
+// Retries after conflicts with other transactions or a lost connection.
 //
 // Threads: any; a value.
 
 import CairnStore
 
-/// How often something is tried.
+/// The number of attempts.
 struct Retries {
     private let most: Int
 

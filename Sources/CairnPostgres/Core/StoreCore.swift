@@ -1,4 +1,4 @@
-// What all parts of an open store share: where it is, how it names its objects, where they lie.
+// What all parts of an open store share: its location, its identity and its tables.
 //
 // Threads: any.
 
@@ -122,37 +122,39 @@ final class StoreCore: Sendable {
         let begin =
             isOneState ? [Statement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")] : []
         let end = isOneState ? [Statement("COMMIT")] : []
+        func ask() throws(StoreError) -> [PostgresResult] {
+            let results = try send(begin + [stateQuestion] + statements + end)
+            try Self.sql { () throws(SQLFailure) in try noteState(results[begin.count]) }
+            return Array(results[(begin.count + 1)...].prefix(statements.count))
+        }
         do throws(StoreError) {
-            return try send(begin, statements, end)
+            return try ask()
         } catch {
             guard let failure = error.cause as? SQLFailure,
                 failure.isConnectionLoss || failure.isStoreReplaced
             else { throw error }
-            return try send(begin, statements, end)
+            return try ask()
         }
     }
 
-    /// Carries out statements that are no request of the engine, all in one round trip.
+    /// Carries out statements that are no request of the engine, all or none, in one round trip. Nothing of them is done if the
+    /// store has another model by now.
     @discardableResult
     func carryOut(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
-        try send([], statements, [])
+        let begin = [Statement("BEGIN"), modelGuard]
+        let results = try send(begin + statements + [Statement("COMMIT")])
+        return Array(results[begin.count...].prefix(statements.count))
     }
 
-    private func send(_ begin: [Statement], _ statements: [Statement], _ end: [Statement])
-        throws(StoreError) -> [PostgresResult]
-    {
+    private func send(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
         let connection = try borrow()
         defer { pool.giveBack(connection) }
         return try Self.sql { () throws(SQLFailure) in
-            let results: [PostgresResult]
             do throws(SQLFailure) {
-                results = try connection.pipeline(
-                    begin + [modelQuestion] + statements + end, bound: bound)
+                return try connection.pipeline(statements, bound: bound)
             } catch {
                 throw explained(error, connection)
             }
-            try checkModel(results[begin.count], column: 0)
-            return Array(results[(begin.count + 1)..<(begin.count + 1 + statements.count)])
         }
     }
 
@@ -162,24 +164,34 @@ final class StoreCore: Sendable {
         Statement("SELECT model_version FROM \(layout.sql(.store))")
     }
 
+    /// Fails by dividing by zero if the store has another model than when it was opened: what follows it in its transaction is
+    /// not carried out then. What it has read keeps away who gives the store another model until the transaction ends.
+    private var modelGuard: Statement {
+        Statement(
+            "SELECT 1 / (SELECT count(*) FROM \(layout.sql(.store)) WHERE model_version = $1)",
+            [.int64(modelVersion)])
+    }
+
     /// Throws if the store has another model than when it was opened, as a column of an answer says.
     func checkModel(_ result: PostgresResult, column: Int) throws(SQLFailure) {
         guard result.rowCount > 0 else {
-            throw SQLFailure(.storeReplaced, "the store is not there any more")
+            throw SQLFailure(.storeReplaced, "the store no longer exists")
         }
         guard try result.int64(0, column) == modelVersion else {
             throw SQLFailure(
                 .modelChanged,
-                "the store was migrated to another model since it was opened: open it again with that"
+                "the store was migrated to another model since it was opened: reopen it with that model"
             )
         }
     }
 
-    /// What a failure comes from: a table that is missing may be one of the model that the store had before.
+    /// What a failure comes from: a table that is missing may be one of the model that the store had before, and a division by
+    /// zero is that of `modelGuard`.
     ///
     /// - Parameter connection: where it was; a transaction that is open there has failed.
     func explained(_ failure: SQLFailure, _ connection: PostgresConnection) -> SQLFailure {
-        guard failure.sqlState?.isMissingTable == true || failure.sqlState?.isStaleStatement == true
+        guard let state = failure.sqlState,
+            state.isMissingTable || state.isStaleStatement || state.isDivisionByZero
         else { return failure }
         do throws(SQLFailure) {
             if connection.transactionStatus != .none {
@@ -188,8 +200,7 @@ final class StoreCore: Sendable {
             try checkModel(connection.run(modelQuestion, bound: bound), column: 0)
             return failure
         } catch {
-            if case .modelChanged = error.kind { return error }
-            return failure
+            return error.isModelChanged || error.isStoreReplaced ? error : failure
         }
     }
 

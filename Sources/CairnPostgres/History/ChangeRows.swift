@@ -5,7 +5,7 @@
 import CairnStore
 import FoundationEssentials
 
-/// What transactions have changed, on its way into the history.
+/// The changes of transactions, as rows of the history.
 struct ChangeRows {
     private let layout: TableLayout
     private(set) var commits = SQLArray(of: .int64)

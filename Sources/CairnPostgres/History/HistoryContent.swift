@@ -1,4 +1,4 @@
-// What of a transaction's changes stands in a row of the history: objects of one entity to which the same was done.
+// The changes of a transaction in one row of the history: objects of one entity with the same change.
 //
 // It is JSON, so that people can read it in the database.
 //
@@ -44,7 +44,7 @@ struct HistoryContent: Codable {
         for run in stride(from: 0, to: numbers.count, by: 2) {
             guard numbers[run + 1] > 0, numbers[run + 1] <= UInt64(UInt32.max),
                 numbers[run] <= UInt64(UInt32.max)
-            else { throw SQLFailure(.unreadable, "a number of an object in the history is none") }
+            else { throw SQLFailure(.unreadable, "an object number in the history is invalid") }
             objects.formUnion(ObjectNumbers(numbers[run]..<numbers[run] + numbers[run + 1]))
         }
         var group = PersistentHistoryChanges.Group(

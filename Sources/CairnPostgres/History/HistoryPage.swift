@@ -1,4 +1,4 @@
-// A page of the history, as one question: transactions behind a commit with all that they have changed.
+// A page of the history in one query: transactions after a commit with all their changes.
 //
 // Its questions are asked in one transaction, so that all of it is of one state, whoever deletes from the history meanwhile.
 //
@@ -8,7 +8,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// What asks for some transactions, and what reads the answer.
+/// A query for some transactions, and its decoding.
 struct HistoryPage {
     /// Transactions that are read at once.
     static let size = 200

@@ -1,4 +1,4 @@
-// Transactions of another store's history, on their way into the tables.
+// Transactions of another store's history, to be written to the tables.
 //
 // Threads: one; a value.
 

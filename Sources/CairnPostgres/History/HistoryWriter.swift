@@ -1,4 +1,4 @@
-// Writes what a commit has changed into the history, in the transaction of the commit and behind its number.
+// Writes the changes of a commit into the history, in the commit's transaction and after its number.
 //
 // A store that keeps no history has the last commits in it all the same, so that other processes are told of them.
 //

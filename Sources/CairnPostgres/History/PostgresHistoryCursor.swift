@@ -1,4 +1,4 @@
-// Goes through the history, some transactions at a time.
+// Iterates over the history, some transactions at a time.
 //
 // What is in it never changes; it may be deleted meanwhile from its beginning.
 //

@@ -1,4 +1,4 @@
-// Whether relationships lead where they have to, seen from both ends.
+// Checks that relationships are consistent, from both sides.
 
 import CairnModel
 import CairnStore
@@ -15,7 +15,7 @@ extension PostgresCheck {
         for index in layout.pairs.indices { try checkPairs(index) }
     }
 
-    /// What stands for an entity and those that inherit from it.
+    /// The codes of an entity and its descendants.
     private func codes(_ entity: Int) -> SQLParameter {
         var codes = SQLArray(of: .int16)
         for index in schema.entities[entity].family { codes.append(number: layout.code(of: index)) }
@@ -73,20 +73,21 @@ extension PostgresCheck {
         let destination = schema.entities[relationship.destination].name
         for (owner, number) in zip(try int64s(results[1], 0), try int64s(results[1], 1)) {
             report.note(
-                "p\(owner) leads to p\(number), which is no \(destination)", entity: entity.name,
+                "p\(owner) refers to p\(number), which is not a \(destination)",
+                entity: entity.name,
                 key: property)
         }
         guard isOneToOne else { return }
         for (number, count) in zip(try int64s(results[2], 0), try int64s(results[2], 1)) {
             report.note(
-                "\(count) objects lead to p\(number), where one may", entity: entity.name,
+                "\(count) objects refer to p\(number), but only one can", entity: entity.name,
                 key: property)
         }
         // Both ends of it are kept.
         guard results.count > 3 else { return }
         for (owner, number) in zip(try int64s(results[3], 0), try int64s(results[3], 1)) {
             report.note(
-                "p\(owner) leads to p\(number), which does not lead back", entity: entity.name,
+                "p\(owner) refers to p\(number), which does not refer back", entity: entity.name,
                 key: property)
         }
     }

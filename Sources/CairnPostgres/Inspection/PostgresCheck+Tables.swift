@@ -1,10 +1,10 @@
-// Whether the tables of a store are those that its model says, with all that keeps them in order.
+// Checks that the tables of a store match its model, with their constraints and indexes.
 
 import CairnModel
 import CairnStore
 
 extension PostgresCheck {
-    /// Looks for tables and columns; false if there is one missing.
+    /// Checks that tables and columns exist; false if one is missing.
     mutating func compareTables() throws(StoreError) -> Bool {
         let result = try reading.ask(
             Statement(
@@ -123,7 +123,7 @@ extension PostgresCheck {
             let table = layout.tables[layout.table(of: entity.index)].name
             if found.contains([code, entity.name, table]) { continue }
             report.note(
-                "the table cairn_entities does not say that \(code) is \(entity.name), in the table \(table)"
+                "the table cairn_entities has no row for the code \(code) of \(entity.name), in the table \(table)"
             )
         }
     }

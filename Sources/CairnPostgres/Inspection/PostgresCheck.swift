@@ -1,4 +1,4 @@
-// Compares everything in a store in a database with everything else, in one state of it.
+// Checks the consistency of everything in a store in a database, in one snapshot.
 //
 //   1. Tables, columns, unique indexes and foreign keys are there, as the model says.           (PostgresCheck+Tables)
 //   2. Every row is one of an entity of its table, and each of its values can be read. Keys that have columns of their own
@@ -104,7 +104,7 @@ package struct PostgresCheck {
                     ? nil : (try? page.bytes(index, column)).map(Array.init)
                 guard wanted != found else { continue }
                 report.note(
-                    "p\(row.number) has another key in the column \(key.column) than its values say",
+                    "the key of p\(row.number) in the column \(key.column) does not match its values",
                     entity: entity.name, key: key.key.constraint.names.joined(separator: ","))
             }
         }
@@ -161,7 +161,7 @@ package struct PostgresCheck {
             }
             if next <= greatest {
                 report.note(
-                    "p\(next) is the next number of the table \(table.name), which has p\(greatest) already"
+                    "p\(next) is the next number of the table \(table.name), which already contains p\(greatest)"
                 )
             }
         }
@@ -189,11 +189,11 @@ package struct PostgresCheck {
                 let isThere = try StoreCore.sql { () throws(SQLFailure) in try result.bool(row, 2) }
                 guard isThere else { continue }
                 report.note(
-                    "p\(ids[row]) is there, and leads to p\(survivors[row]) all the same",
+                    "p\(ids[row]) exists, but is redirected to p\(survivors[row])",
                     entity: entity)
             }
             for circle in Self.circles(Dictionary(zip(ids, survivors)) { first, _ in first }) {
-                report.note("p\(circle) leads to itself, by way of others", entity: entity)
+                report.note("p\(circle) is redirected to itself, by way of others", entity: entity)
             }
         }
         let known = SQLParameter.array(.int64s(layout.tables.map(hierarchy)))
@@ -238,7 +238,7 @@ package struct PostgresCheck {
         ])
         let (late, lost) = (try int64s(results[0], 0)[0], try int64s(results[1], 0)[0])
         if late > 0 {
-            report.note("transactions of the history behind the last commit: \(late)")
+            report.note("transactions in the history after the last commit: \(late)")
         }
         if lost > 0 { report.note("changes of the history without a transaction: \(lost)") }
         do throws(StoreError) {

@@ -1,8 +1,8 @@
-// What a check of a store in a database has looked at and found.
+// What a check of a store in a database covered, and what it found.
 
 package import CairnStore
 
-/// What a check of a store in a database has looked at and found.
+/// What a check of a store in a database covered, and what it found.
 package struct PostgresCheckReport: Sendable {
     /// The commit whose state was looked at.
     package var commit: UInt64 = 0

@@ -1,4 +1,4 @@
-// What a store in a database is and has, for people.
+// Information about a store in a database, for people.
 //
 //   1. What the server says is asked first, and does not need a store that opens.
 //   2. Servers that only understand the same SQL do not know sizes, or who is connected: then nothing is said of that.
@@ -10,7 +10,7 @@ package import CairnModel
 package import CairnStore
 package import FoundationEssentials
 
-/// What a store in a database is and has.
+/// Information about a store in a database.
 package struct PostgresInformation: Sendable {
     /// A table of the store's schema.
     package struct Table: Sendable {

@@ -1,4 +1,4 @@
-// Goes over all rows of a table in one state of a store, in the order of their numbers, a page at a time.
+// Reads all rows of a table in one snapshot of a store, in the order of their numbers, a page at a time.
 //
 // Threads: any; one question at a time.
 

@@ -1,4 +1,4 @@
-// What the server does by itself to lead a store to another model: where no row has to be looked at, let alone be decided about.
+// The part of a migration that the server does on its own: changes that need no decision about any row.
 //
 //   Attributes, relationships, entities and constraints that are added, renamed or go; defaults of what is added, and of what
 //   becomes required; indexes, delete rules and other rules.
@@ -14,7 +14,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// A change of the model as statements.
+/// A change of the model as SQL statements.
 struct PlainChange {
     let catalog: Catalog
     /// The tables of hierarchies that go, by their old roots.
@@ -360,7 +360,7 @@ private struct Renames {
         /// In a schema.
         case table(String)
         case index(String)
-        /// In a table that has its old name.
+        /// In a table, by its old name.
         case column(String)
     }
 

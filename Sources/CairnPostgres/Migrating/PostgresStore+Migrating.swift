@@ -1,4 +1,4 @@
-// Leads closed stores in a database to another model.
+// Migrates closed stores in a database to another model.
 
 package import CairnLog
 public import CairnMigration
@@ -7,15 +7,15 @@ import CairnMoving
 public import CairnStore
 
 extension PostgresStore {
-    /// Leads a store to another version of its model: everything that can be inferred, as one step. What that comes to is what
-    /// `LogStore.migrate(at:to:options:)` comes to.
+    /// Migrates a store to another version of its model, with everything that can be inferred, in one step. The effects are
+    /// those of `LogStore.migrate(at:to:options:)`.
     ///
-    /// Others who have the store open finish what they do; nobody reads or writes while it is migrated. Afterwards who has it
-    /// open with the old model gets `.incompatibleModel`. The process may die at any time: the store is of the old model then, or
-    /// of the new one. If somebody else migrates it, this waits, and finds it done.
+    /// Other users of the store finish their current transactions; nobody reads or writes during the migration. After that,
+    /// users with the old model get `.incompatibleModel`. If the process dies, the store has either the old model or the
+    /// new one. If another process is migrating the store, this waits for it.
     ///
-    /// What needs no rows written anew is done by the server alone. Else the store goes through a log in the folder for temporary
-    /// files: that has to have the room.
+    /// If no rows have to be rewritten, the server migrates the store on its own. Otherwise its contents go through a log
+    /// in the temporary folder, which must have enough space.
     ///
     /// ```swift
     /// let report = try PostgresStore.migrate(at: "postgresql://db1/shop", to: Schema(newModel))
@@ -23,10 +23,11 @@ extension PostgresStore {
     ///
     /// - Parameters:
     ///   - connection: as for ``open(_:schema:options:)``.
-    ///   - options: how it is opened for it. With ``PostgresOptions/migrationProgress`` it can be cancelled.
-    /// - Throws: `StoreError`; the store is as it was: `.cannotInferMapping` with what needs a mapping in its details,
-    ///   `.migrationConstraintViolation` with a `MigrationDuplicates` as its cause, `.migrationFailed` if objects lack what the new
-    ///   model requires, `.migrationCancelled`, `.storeInUse` if others keep reading or writing.
+    ///   - options: the options for opening the store. With ``PostgresOptions/migrationProgress`` the migration can be
+    ///     cancelled.
+    /// - Throws: `StoreError`; the store has not changed: `.cannotInferMapping` with the changes that require a mapping in
+    ///   its details, `.migrationConstraintViolation` with a `MigrationDuplicates` as its cause, `.migrationFailed` if
+    ///   objects lack what the new model requires, `.migrationCancelled`, `.storeInUse` if others keep reading or writing.
     @discardableResult
     public static func migrate(
         at connection: String, to schema: Schema, options: PostgresOptions = PostgresOptions()
@@ -90,10 +91,10 @@ extension PostgresStore {
         }
     }
 
-    /// Begins to migrate a store to another version of its model by a mapping; `MigrationManager` carries it out.
+    /// Begins to migrate a store to another version of its model with a mapping model, for `MigrationManager`.
     ///
-    /// Nobody else can read or write until it is finished or cancelled. Objects that became of others keep their ids, if the
-    /// hierarchy of their entity goes on. Changes that the history has from before name no objects any more.
+    /// Nobody else can read or write until the migration is finished or cancelled. Migrated objects keep their ids, if the
+    /// hierarchy of their entity continues. Earlier changes in the history no longer refer to objects.
     public static func beginMigration(
         at connection: String, to schema: Schema, options: PostgresOptions = PostgresOptions()
     ) throws(StoreError) -> any MappedMigration {
@@ -103,7 +104,8 @@ extension PostgresStore {
 
     /// The objects of a store that violate constraints of another version of its model. Nothing is written.
     ///
-    /// - Throws: `StoreError`: `.cannotInferMapping` if the store could not follow anyway; what opening throws.
+    /// - Throws: `StoreError`: `.cannotInferMapping` if the migration cannot be inferred anyway; the errors of opening the
+    ///   store.
     public static func duplicates(
         at connection: String, for schema: Schema, options: PostgresOptions = PostgresOptions()
     ) throws(StoreError) -> [ConstraintDuplicates] {

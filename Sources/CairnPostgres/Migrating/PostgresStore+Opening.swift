@@ -2,17 +2,17 @@ public import CairnModel
 public import CairnStore
 
 extension PostgresStore {
-    /// Opens the store in a schema of a database, or makes one there.
+    /// Opens the store in a schema of a database, or creates it.
     ///
     /// ```swift
     /// let store = try PostgresStore.open("postgresql://db1,db2/shop?target_session_attrs=read-write", schema: schema)
     /// ```
     ///
     /// - Parameters:
-    ///   - connection: as libpq takes it, a URI or words. The option `cairn_schema` says which schema of the database the
-    ///     store is in; without it that is `cairn`.
-    ///   - schema: the model of the program; nil: that of the store. A store of another version is migrated to it if
-    ///     ``PostgresOptions/shouldMigrateStoreAutomatically`` says so.
+    ///   - connection: a libpq connection string, as a URI or as keywords and values. The option `cairn_schema` is the
+    ///     schema of the store in the database; the default is `cairn`.
+    ///   - schema: the program's model; nil: the store's model. A store with another version is migrated to it, depending
+    ///     on ``PostgresOptions/shouldMigrateStoreAutomatically``.
     /// - Throws: `StoreError`: `.openFailed` if there is no store, or the server cannot be reached; `.incompatibleModel`.
     public static func open(
         _ connection: String, schema: Schema?, options: PostgresOptions = PostgresOptions()

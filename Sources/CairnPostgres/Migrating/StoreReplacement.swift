@@ -1,5 +1,5 @@
-// Has a store in a database go through a log, which follows the change of its model, and puts what that has come to in the place
-// of the old tables: so a migration means what it means on the log, whatever it is.
+// Copies a store in a database into a log, lets the log be migrated, and replaces the old tables by the result: so every
+// migration has the same effects as on the log.
 //
 //   1. A transaction begins, and the table `cairn_store` is locked, once nobody reads or writes any more: every transaction
 //      begins with a look at it.
@@ -8,8 +8,8 @@
 //   4. The tables go, those of the new model are made and filled, and the transaction ends. The table `cairn_store` is one of them:
 //      whoever has waited for it with a state of before finds no row there, and looks again.
 //
-// Invariants: whatever stops it, the store is as it was, or what the log has come to. A process that dies leaves a folder in the
-// place for temporary ones.
+// Invariants: whatever stops it, the store is as it was, or what the log has come to, and which of them is found out if the
+// connection is lost at the end. A process that dies leaves a folder in the place for temporary ones.
 // Memory: what a store on the log takes.
 // Threads: one at a time.
 
@@ -22,7 +22,7 @@ import CairnStore
 import Foundation
 import Synchronization
 
-/// A store whose content is about to be replaced. Nobody else has it meanwhile.
+/// A store whose contents are about to be replaced. Nobody else can use it meanwhile.
 final class StoreReplacement: Sendable {
     /// The store as it is: no snapshot of it can be had, as all of them would wait for this.
     let core: StoreCore
@@ -75,7 +75,7 @@ final class StoreReplacement: Sendable {
         } catch {
             throw StoreError(
                 .inputOutput,
-                "no folder can be made for the migration: \(error.localizedDescription)",
+                "cannot create a folder for the migration: \(error.localizedDescription)",
                 context: .init(path: folder))
         }
         try LogStore.make(at: path, of: content())
@@ -138,15 +138,16 @@ final class StoreReplacement: Sendable {
             let log = try LogStore.open(at: path, schema: nil, options: options)
             defer { try? log.close() }
             let content = try LogStoreContent(log)
+            // The cursor by which the store was read last is open still.
+            let removal =
+                ["CLOSE ALL"] + ReadableViews(layout: core.layout).removal
+                + ["DROP TABLE \(oldTables)"]
             try StoreCore.sql { () throws(SQLFailure) in
-                try connection.pipeline(
-                    (ReadableViews(layout: core.layout).removal + ["DROP TABLE \(oldTables)"]).map {
-                        Statement($0, [], .once)
-                    })
+                try connection.pipeline(removal.map { Statement($0, [], .once) })
             }
             var writer = try ContentWriter(content, connection, in: core.layout.space)
             try writer.run(modelVersion: core.modelVersion + 1)
-            try StoreCore.sql { () throws(SQLFailure) in try connection.run("COMMIT") }
+            try end(with: [])
         } catch {
             rollBack()
             throw error
@@ -172,14 +173,35 @@ final class StoreReplacement: Sendable {
                         modelVersion: core.modelVersion + 1, lastCommit: commit,
                         keepsHistory: content.head.history != nil,
                         historyBegins: content.head.history?.horizon ?? commit))
-            try StoreCore.sql { () throws(SQLFailure) in
-                try connection.pipeline(writing + [Statement("COMMIT")])
-            }
+            try end(with: writing)
             return MigrationReport(plan: plan, removedObjects: removed, commit: commit)
         } catch {
             rollBack()
             throw error
         }
+    }
+
+    /// Ends the transaction with its last statements. If the connection is lost meanwhile, another one asks which model the store
+    /// has: it gets no answer before the server has ended the transaction in one way or the other.
+    private func end(with statements: [Statement]) throws(StoreError) {
+        let failure: SQLFailure
+        do throws(SQLFailure) {
+            try connection.pipeline(statements + [Statement("COMMIT")])
+            return
+        } catch {
+            guard error.isConnectionLoss else { throw StoreError(error) }
+            failure = error
+        }
+        do throws(StoreError) {
+            _ = try core.ask([])
+        } catch {
+            if let answer = error.cause as? SQLFailure, answer.isModelChanged { return }
+            throw StoreError(
+                .commitUnknown,
+                "it is unknown whether the store was migrated: the connection to the server was lost, and its outcome could not be queried",
+                cause: error)
+        }
+        throw StoreError(failure)
     }
 
     /// How many objects the entities of some hierarchies have, by their names.

@@ -1,4 +1,4 @@
-// Writes the content of another store into tables of its own, in a transaction that is open.
+// Writes the contents of another store into new tables, in an open transaction.
 //
 //   1. The tables, without what leads from one to another and without indexes: so rows may come in any order, and fast.
 //   2. The rows by COPY, table by table; then redirects, history, consumers, metadata.
@@ -35,7 +35,7 @@ struct ContentWriter<Content: StoreContent> {
         keys = KeyLayout(content.catalog.schema)
     }
 
-    /// - Parameter modelVersion: how often the store has had another model.
+    /// - Parameter modelVersion: how often the store's model has changed.
     mutating func run(modelVersion: Int64 = 1) throws(StoreError) {
         let creation = TableCreation(layout: layout, keys: keys)
         try carryOut(creation.tables.map { Statement($0, [], .once) })

@@ -1,4 +1,4 @@
-// A store in a database, as it is handed over: read by cursors in the transaction that keeps its state.
+// The contents of a store in a database, read with cursors in the transaction of a snapshot.
 //
 // Memory: some megabytes of rows.
 // Threads: one at a time.
@@ -10,7 +10,7 @@ import CairnMoving
 import CairnStore
 import FoundationEssentials
 
-/// A store in a database in a fixed state.
+/// The contents of a store in a database, in one snapshot.
 final class PostgresContent: StoreContent {
     private let core: StoreCore
     private let reading: any Questions
@@ -34,7 +34,7 @@ final class PostgresContent: StoreContent {
         let catalog = core.catalog
         let found = try StoreCore.sql { () throws(SQLFailure) -> (UUID, StoreContentHead) in
             guard results[0].rowCount == 1 else {
-                throw SQLFailure(.storeReplaced, "the store is not there any more")
+                throw SQLFailure(.storeReplaced, "the store no longer exists")
             }
             var numbers = catalog.trees.map { _ in UInt32(1) }
             for row in 0..<results[1].rowCount {
@@ -91,36 +91,17 @@ final class PostgresContent: StoreContent {
         }
     }
 
-    /// The rows of a first answer: of later ones as many as come to `pageBytes`.
-    private static let firstRows = 64
-    private static let mostRows = 8192
-    private static let pageBytes = 4 << 20
-
     /// Goes through a table by rising numbers.
     private func forEach(
         _ list: String, of table: String,
         _ body: (PostgresResult, Int) throws(StoreError) -> Void
     ) throws(StoreError) {
         let id = TableLayout.Fixed.id.quoted
-        var count = Self.firstRows
-        func page() -> Statement {
-            Statement("FETCH FORWARD \(count) FROM cairn_rows", [], .once)
-        }
-        var result = try reading.ask([
-            Statement(
-                """
-                DECLARE cairn_rows NO SCROLL CURSOR FOR \
-                SELECT \(list) FROM \(table) AS r ORDER BY r.\(id)
-                """, [], .once), page(),
-        ])[1]
-        while result.rowCount > 0 {
+        try reading.stream(Statement("SELECT \(list) FROM \(table) AS r ORDER BY r.\(id)")) {
+            result throws(StoreError) in
             for row in 0..<result.rowCount { try body(result, row) }
-            if result.rowCount < count { break }
-            let fitting = Self.pageBytes / max(1, result.byteCount / result.rowCount)
-            count = max(1, min(fitting, count * 4, Self.mostRows))
-            result = try reading.ask(page())
+            return true
         }
-        _ = try reading.ask(Statement("CLOSE cairn_rows", [], .once))
     }
 
     // MARK: Redirects and history
@@ -143,7 +124,7 @@ final class PostgresContent: StoreContent {
                 guard let number = UInt32(exactly: try result.int64(row, 1)),
                     let survivor = UInt32(exactly: try result.int64(row, 2)), number > 0,
                     survivor > 0
-                else { throw SQLFailure(.unreadable, "a redirected id is none of an object") }
+                else { throw SQLFailure(.unreadable, "a redirected id is not an object id") }
                 return .init(tree: tree, number: number, survivor: survivor)
             }
             if let redirect { try body(redirect) }

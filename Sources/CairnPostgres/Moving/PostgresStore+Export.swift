@@ -2,12 +2,12 @@ import CairnMoving
 public import CairnStore
 
 extension PostgresStore {
-    /// Gives the content of a state as the canonical JSON lines that Format/ defines, in pieces: those that the same store gives on
-    /// the log.
+    /// Passes the contents of a state, in pieces, as the canonical JSON lines that Format/ defines; a log store with the
+    /// same contents gives the same lines.
     ///
-    /// - Parameter snapshot: a snapshot of this store; without one, the newest state.
+    /// - Parameter snapshot: a snapshot of this store; nil: the newest state.
     /// - Throws: `StoreError`, and what the body throws.
-    /// - Complexity: O(size of the content).
+    /// - Complexity: O(size of the contents).
     public func export(
         of snapshot: (any StoreSnapshot)? = nil, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {

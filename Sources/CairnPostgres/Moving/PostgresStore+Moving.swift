@@ -1,4 +1,4 @@
-// A store as a whole, from one place to another: between the log and a database, and between databases.
+// Copies a whole store: between the log and a database, and between databases.
 //
 // It is the same store then, under the same identifier: with its objects and their ids, row versions, orders, redirects,
 // metadata, model and history. What the log keeps of its past (`LogStoreOptions.pastStates`) stays there.
@@ -12,23 +12,23 @@ public import CairnStore
 import FoundationEssentials
 
 extension PostgresStore {
-    /// Writes the store as it is now into a new folder, as a store on the log under the same identifier. Others may write to it
-    /// meanwhile.
+    /// Copies the current state of the store into a new folder, as a log store with the same identifier. Others can write
+    /// to the store meanwhile.
     ///
     /// ```swift
     /// try store.copy(toFolder: "shop.cairn")
     /// ```
     ///
-    /// If it breaks off, the folder does not open, and `LogStore.destroy(at:force:)` removes it.
+    /// If the copy is interrupted, the folder cannot be opened; remove it with `LogStore.destroy(at:force:)`.
     ///
-    /// - Throws: `StoreError`: `.openFailed` if there is something in the folder's place; `.noSpace`, `.inputOutput`.
+    /// - Throws: `StoreError`: `.openFailed` if the path exists already; `.noSpace`, `.inputOutput`.
     @discardableResult
     public func copy(toFolder path: String) throws(StoreError) -> StoreCopyReport {
         try LogStore.make(at: path, of: content())
     }
 
-    /// Writes the store as it is now into another schema of a database, where there is no store, under the same identifier. All of
-    /// it is there afterwards, or nothing.
+    /// Copies the current state of the store into another schema of a database, which must not contain a store, with the
+    /// same identifier. The copy is atomic.
     ///
     /// - Parameter connection: as for ``open(_:schema:options:)``.
     /// - Throws: `StoreError`: `.openFailed` if there is a store already, or the server cannot be reached.
@@ -68,7 +68,7 @@ extension PostgresStore {
             else { throw error }
             throw StoreError(
                 .openFailed,
-                "there is a store already, or something of the same name: choose another schema than \(space)",
+                "there already is a store, or something with the same name: choose a schema other than \(space)",
                 cause: failure)
         }
     }
@@ -94,8 +94,8 @@ extension PostgresStore {
 }
 
 extension LogStore {
-    /// Writes the store as it is now into a schema of a PostgreSQL database, where there is no store, under the same identifier. All
-    /// of it is there afterwards, or nothing. Others may write to this store meanwhile.
+    /// Copies the current state of the store into a schema of a PostgreSQL database, which must not contain a store, with
+    /// the same identifier. The copy is atomic. Others can write to this store meanwhile.
     ///
     /// ```swift
     /// try LogStore.open(at: "shop.cairn").copy(toDatabase: "postgresql://db1/shop")
@@ -103,9 +103,9 @@ extension LogStore {
     ///
     /// - Parameters:
     ///   - connection: as for `PostgresStore.open(_:schema:options:)`.
-    ///   - timeout: seconds that it waits for others, at most.
-    /// - Throws: `StoreError`: `.openFailed` if there is a store already, or the server cannot be reached; `.invalidRequest`, with
-    ///   entity and property, if a value is one that PostgreSQL cannot keep.
+    ///   - timeout: the maximum number of seconds to wait for others.
+    /// - Throws: `StoreError`: `.openFailed` if there is a store already, or the server cannot be reached;
+    ///   `.invalidRequest`, with entity and property, if PostgreSQL cannot store a value.
     @discardableResult
     public func copy(toDatabase connection: String, timeout: Double = 30) throws(StoreError)
         -> StoreCopyReport

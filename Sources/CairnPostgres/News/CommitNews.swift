@@ -1,4 +1,4 @@
-// Tells who observes a store of all commits in their order, whoever made them.
+// Reports all commits, of any origin and in order, to the observers of a store.
 //
 //   1. A commit of this store is noted in the lock that it ends in. If it is the next one it waits to be told; else others have
 //      committed before it, and it is put aside.
@@ -16,7 +16,7 @@ import Synchronization
 
 final class CommitNews: Sendable {
     private struct State {
-        /// Everything up to this commit is posted, or was before anybody observed.
+        /// Everything up to this commit has been delivered, or was committed before the store was observed.
         var told: UInt64 = 0
         /// Commits of this store that others' come before.
         var own: [UInt64: ChangeSet] = [:]

@@ -1,4 +1,4 @@
-// What a commit has changed, for those who observe the store.
+// The changes of a commit, for the observers of the store.
 //
 // Threads: immutable.
 
@@ -12,12 +12,12 @@ final class CommittedChanges: ChangeSource {
     func changes() throws(StoreError) -> StoreChanges { told }
 }
 
-/// What nobody can say any more.
+/// Changes that are no longer known.
 final class ForgottenChanges: ChangeSource {
     func changes() throws(StoreError) -> StoreChanges {
         throw StoreError(
             .historyTokenExpired,
-            "the store has forgotten what was changed: read everything again")
+            "the store no longer knows what changed: read everything again")
     }
 }
 

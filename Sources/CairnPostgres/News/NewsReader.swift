@@ -1,4 +1,4 @@
-// A thread that reads what others commit, as long as anybody observes the store.
+// A thread that reads the commits of others, as long as the store is observed.
 //
 //   1. It has a connection of its own, which says LISTEN: each commit ends with a NOTIFY. A server that does not take that, or
 //      a pooler between that loses it, only makes the news come later: it looks by itself as well.
@@ -14,7 +14,7 @@ struct NewsReader {
     let core: StoreCore
     let news: CommitNews
 
-    /// How often it looks by itself if the server tells it, beside how often it does otherwise.
+    /// If the server reports commits, the interval of its own checks is longer by this factor.
     private static let trust = 8.0
     /// The longest time between two tries to connect.
     private static let mostPatience = 5.0

@@ -1,4 +1,4 @@
-// Says in SQL which rows a condition is true of, as far as SQL says the same.
+// Translates a condition to SQL, as far as SQL has an equivalent.
 //
 //   1. The condition is one that was bound for a store in two values: its keys are there, its constants have the types of what
 //      they are compared with, and nil needs no third value.
@@ -13,7 +13,7 @@ import CairnModel
 import CairnStore
 
 final class ConditionTranslator {
-    /// So many rows along references, and so many comparisons, are no help any more.
+    /// Joining this many rows along references, or this many comparisons, no longer pays off.
     private static let mostJoins = 24
     private static let mostComparisons = 400
 

@@ -6,7 +6,7 @@
 
 struct CursorNames {
     private var used: Set<Int> = []
-    /// Those whose readings have ended and that the server still has.
+    /// Those that are no longer read and that the server still has.
     private var ended: [Int] = []
 
     /// A name that no open cursor has, once those that have ended are closed.

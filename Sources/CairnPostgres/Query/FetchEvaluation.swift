@@ -1,4 +1,4 @@
-// Checks a fetch, and answers it by looking at objects here: for conditions and orders that have no SQL of equal meaning.
+// Checks a fetch, and evaluates it on objects here: for conditions and sort orders without an equivalent in SQL.
 //
 // The server gives a superset of the objects; which of them match, and in what order, is decided by the same evaluation that
 // contexts use for objects in memory.
@@ -8,7 +8,7 @@
 import CairnModel
 import CairnStore
 
-/// What is asked, ready to be evaluated.
+/// A request, ready for evaluation.
 struct FetchEvaluation {
     let entity: SchemaEntity
     /// The condition in two values, its keys and constants held against the entity; nil: there is none.

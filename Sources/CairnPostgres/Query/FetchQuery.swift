@@ -1,4 +1,4 @@
-// What of a fetch the server does, and what is left.
+// The part of a fetch that the server executes, and the rest.
 //
 //   condition exact, order known    the server finds, sorts, counts and cuts: its rows are the answer
 //   condition exact                 the server finds and counts; rows are sorted and cut here
@@ -91,15 +91,15 @@ struct FetchQuery {
                 (all ? [] : ["condition"]) + (evaluation.paths.isEmpty ? [] : ["order"])
                 + (request.limit == nil && request.offset == 0 ? [] : ["limit"])
             return parts.isEmpty
-                ? "every object of the table" : "in the server: \(parts.joined(separator: ", "))"
+                ? "all objects of the table" : "in the server: \(parts.joined(separator: ", "))"
         }
         if isFiltered {
             return all
-                ? "every object of the table; sorted here"
+                ? "all objects of the table; sorted here"
                 : "in the server: condition; sorted here"
         }
         return condition.text == nil
-            ? "every object of the table; looked at here"
-            : "in the server: a part of the condition; looked at here"
+            ? "all objects of the table; filtered here"
+            : "in the server: part of the condition; filtered here"
     }
 }

@@ -1,4 +1,4 @@
-// A table of groups that the server makes.
+// A table of groups that the server computes.
 //
 //   SELECT * FROM (SELECT r."kind" AS c0, count(*) AS c1 FROM … WHERE … GROUP BY 1) AS g
 //   WHERE g.c1 > $1 ORDER BY g.c0 ASC NULLS FIRST LIMIT …
@@ -16,7 +16,7 @@ import CairnStore
 import FoundationEssentials
 
 struct GroupQuery {
-    /// How a figure is made of the columns of the answer.
+    /// How an aggregate is computed from the columns of the result.
     private enum Figure {
         case count(Int)
         case wholeSum(Int)
@@ -83,9 +83,9 @@ struct GroupQuery {
         if let having {
             if having.text != nil {
                 parts.append(
-                    having.isExact ? "condition on groups" : "a part of the condition on groups")
+                    having.isExact ? "condition on groups" : "part of the condition on groups")
             }
-            if !having.isExact { rest.append("groups looked at") }
+            if !having.isExact { rest.append("groups filtered") }
         }
         if isWhole, let order {
             if !order.isEmpty { text = "\(text) ORDER BY \(.joined(order, ", "))" }
@@ -268,7 +268,7 @@ struct GroupQuery {
         -> Int128
     {
         guard let whole = Int128(try result.numeric(row, place)) else {
-            throw SQLFailure(.unreadable, "a sum of whole numbers is none")
+            throw SQLFailure(.unreadable, "a sum of integers is not an integer")
         }
         return whole
     }

@@ -1,4 +1,4 @@
-// Looks objects up by the keys of a uniqueness constraint, many in one question.
+// Looks up objects by the keys of a uniqueness constraint, many in one query.
 //
 //   SELECT k.p, r."_id", … FROM unnest($1::bigint[], $2::text[]) AS k(p, k0) JOIN … AS r ON r."code" = k.k0 ORDER BY k.p
 //
@@ -9,7 +9,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// How the objects of a constraint are looked up.
+/// How to look up objects by a constraint.
 struct KeyLookup {
     private let key: KeyLayout.Key
     private let request: StoreLookup

@@ -1,4 +1,4 @@
-// Answers a question and says how: what the server did and what was done here, the SQL, and the server's own plan.
+// Query plans: what the server did and what was done here, the SQL, and the server's own plan.
 //
 //   1. The question is answered as ever.
 //   2. The server is asked how it carries out the same statement (EXPLAIN, which does not carry it out), and how many objects there
@@ -89,7 +89,7 @@ extension PostgresSnapshot {
         }
     }
 
-    /// How many rows a line of a server's plan expects: "(cost=0.00..1.05 rows=5 width=4)".
+    /// The row estimate in a line of a server's plan: "(cost=0.00..1.05 rows=5 width=4)".
     private static func rows(_ line: String) -> Int {
         guard let start = line.firstRange(of: "rows=") else { return 0 }
         return Int(line[start.upperBound...].prefix { $0.isASCII && $0.isNumber }) ?? 0

@@ -1,4 +1,4 @@
-// Fetches and counts: by the server alone where it can, and with a second look where it cannot.
+// Fetches and counts: by the server alone if possible, otherwise with additional filtering here.
 //
 //   1. The request is checked as every store checks it, whatever will be asked.
 //   2. `FetchQuery` says what the server does.
@@ -33,7 +33,7 @@ extension PostgresSnapshot {
         return query.rest(of: Int(count))
     }
 
-    /// A request that has been checked, and what the server does of it.
+    /// A checked request, and the part of it that the server executes.
     func asked(_ request: StoreFetch) throws(StoreError) -> (FetchEvaluation, FetchQuery) {
         try identity.checkIsAsked(by: request.affectedStores)
         let request = try redirected(request)
@@ -55,17 +55,9 @@ extension PostgresSnapshot {
     private func rows(_ evaluation: FetchEvaluation, _ query: FetchQuery, _ request: StoreFetch)
         throws(StoreError) -> [Row]
     {
-        let selection = core.selection(core.layout.table(of: request.entity))
-        let name = ConditionTranslator.rootName
-        let result = try reading.ask(query.rows(selection.list(name)))
-        var reader = RowReader(selection)
-        var rows: [Row] = []
-        rows.reserveCapacity(result.rowCount)
-        do throws(SQLFailure) {
-            for row in 0..<result.rowCount { rows.append(try reader.row(result, row)) }
-        } catch {
-            throw StoreError(error)
-        }
+        let table = core.layout.table(of: request.entity)
+        let list = core.selection(table).list(ConditionTranslator.rootName)
+        let rows = try rows(reading.ask(query.rows(list)), table: table)
         if query.isWhole { return rows }
         return try evaluation.answer(rows, isFiltered: query.isFiltered, self)
     }

@@ -1,4 +1,4 @@
-// Reading by typed columns: of objects that match, that have a key, or that a relationship leads to.
+// Reads with typed columns: objects that match, objects with a key, or members of a relationship.
 //
 //   1. The server is asked for the columns that are read, and for no others.
 //   2. Its answers come some thousand rows at a time (`Questions.stream`), so that no answer is in memory as a whole.
@@ -13,7 +13,7 @@ import CairnModel
 import CairnStore
 
 extension PostgresSnapshot {
-    /// So many keys or owners go into one question, or as many as take so many bytes.
+    /// The maximum number of keys or owners per query, which is also limited by their size in bytes.
     private static let placesAtOnce = 16_384
     private static let bytesAtOnce = 4 << 20
 
@@ -140,7 +140,7 @@ extension PostgresSnapshot {
     }
 
     /// What joins the rows "r" that a relationship leads to from the owners "k.o", and their order; nil if it leads nowhere.
-    private func relatedRows(_ entity: Int, _ relationship: SchemaRelationship) -> (
+    func relatedRows(_ entity: Int, _ relationship: SchemaRelationship) -> (
         joins: String, order: String
     )? {
         let layout = core.layout
@@ -162,7 +162,7 @@ extension PostgresSnapshot {
             let codes = schema.entities[other].family.sorted().map { "\(layout.code(of: $0))" }
             return (
                 "JOIN \(table(other)) AS r ON r.\(name) = k.o AND r.\(TableLayout.Fixed.entity.quoted) IN (\(codes.joined(separator: ", ")))",
-                inverseOrder(other, column, relationship, "r.")
+                inverseOrder(other, column, relationship)
             )
         case .pairs(let pairs, let isSource):
             return (

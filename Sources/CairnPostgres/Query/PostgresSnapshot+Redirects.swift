@@ -1,4 +1,4 @@
-// What stands in the place of objects that were folded into others.
+// The survivors of objects that were merged into others.
 //
 // Threads: any.
 
@@ -7,7 +7,7 @@ import CairnStore
 import Synchronization
 
 extension PostgresSnapshot {
-    /// The same request about the objects that are in the place of those that its condition names.
+    /// The same request with redirected object ids replaced by their survivors.
     func redirected(_ request: StoreFetch) throws(StoreError) -> StoreFetch {
         guard core.hasRedirects.load(ordering: .relaxed), let condition = request.predicate else {
             return request
@@ -65,7 +65,7 @@ extension PostgresSnapshot {
             guard result.rowCount > 0 else { break }
             number = try StoreCore.sql { () throws(SQLFailure) in try result.int64(0, 0) }
             guard known.insert(number).inserted else {
-                throw StoreError(.damaged, "ids lead to each other in a circle")
+                throw StoreError(.damaged, "ids are redirected in a circle")
             }
         }
         if known.count == 1 { return nil }

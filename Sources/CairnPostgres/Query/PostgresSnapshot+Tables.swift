@@ -1,4 +1,4 @@
-// Tables: of groups that the server makes, of values that it gives, or of objects that are looked at here.
+// Tables: of groups that the server computes, of values that it returns, or of objects that are read here.
 //
 // Threads: any.
 
@@ -10,7 +10,7 @@ extension PostgresSnapshot {
         try answer(request).table
     }
 
-    /// The table, and the question that the server was asked; nil if it was asked for objects.
+    /// The table, and the query sent to the server; nil if objects were fetched instead.
     func answer(_ request: StoreTableFetch) throws(StoreError) -> (
         table: StoreTable, statement: Statement?
     ) {

@@ -1,4 +1,4 @@
-// Who asks the server: each question is about one state.
+// Queries to the server, each on one state.
 
 import CairnStore
 
@@ -6,11 +6,11 @@ protocol Questions: AnyObject, Sendable {
     /// The number of the last commit of the state.
     var commit: UInt64 { get }
 
-    /// Asks, all in one round trip.
+    /// Sends statements in one round trip.
     func ask(_ statements: [Statement]) throws(StoreError) -> [PostgresResult]
 
-    /// Asks, and hands over the answer some rows at a time, until the closure returns false: an answer need not be in memory as
-    /// a whole. The closure may ask as well.
+    /// Sends statements, and passes the result in batches of rows until the closure returns false, so that the result is
+    /// never in memory as a whole. The closure can send statements too.
     func stream(
         _ statement: Statement, _ body: (PostgresResult) throws(StoreError) -> Bool
     ) throws(StoreError)
@@ -19,12 +19,5 @@ protocol Questions: AnyObject, Sendable {
 extension Questions {
     func ask(_ statement: Statement) throws(StoreError) -> PostgresResult {
         try ask([statement])[0]
-    }
-
-    /// The whole answer at once.
-    func stream(
-        _ statement: Statement, _ body: (PostgresResult) throws(StoreError) -> Bool
-    ) throws(StoreError) {
-        _ = try body(ask(statement))
     }
 }

@@ -1,4 +1,4 @@
-// One state of the store, kept readable by the server: a transaction that sees nothing of what is committed after it began.
+// One state of the store that the server keeps readable: a transaction that does not see later commits.
 //
 //   1. It begins with the first question, in one round trip, or when it is made: a state that somebody keeps is that of then.
 //   2. It has a connection to itself until it is let go. Nobody waits for its end.
@@ -10,47 +10,38 @@
 import CairnStore
 import Synchronization
 
-final class ReadTransaction: Questions {
+final class ReadTransaction: CursorQuestions {
     private enum Stage {
         case waiting
         case open(PostgresConnection, commit: UInt64)
-        /// Why no more can be asked.
+        /// Why it can no longer be queried.
         case over(StoreError)
     }
 
-    private struct State {
-        var stage = Stage.waiting
-        var cursors = CursorNames()
-    }
-
-    /// So many rows come at first, and at most; and so many bytes if rows are large.
-    private static let firstRows = 256
-    private static let mostRows = 4096
-    private static let mostBytes = 4 << 20
-
     private let core: StoreCore
     /// Held while a question is asked, which waits for the network and for nobody else.
-    private let state = Mutex(State())
+    private let stage = Mutex(Stage.waiting)
+    let cursors = Mutex(CursorNames())
 
     /// - Parameter begins: whether the state is that of now, and not that of the first question.
     init(_ core: StoreCore, begins: Bool = true) throws(StoreError) {
         self.core = core
         if begins {
-            _ = try state.withLock { state throws(StoreError) in try begin([], &state.stage) }
+            _ = try stage.withLock { stage throws(StoreError) in try begin([], &stage) }
         }
     }
 
     deinit {
-        state.withLock { state in
-            if case .open(let connection, _) = state.stage { core.pool.giveBack(connection) }
+        stage.withLock { stage in
+            if case .open(let connection, _) = stage { core.pool.giveBack(connection) }
         }
     }
 
     /// The number of the last commit that it sees; 0 if the server cannot say it.
     var commit: UInt64 {
-        state.withLock { state in
-            if case .waiting = state.stage { _ = try? begin([], &state.stage) }
-            guard case .open(_, let commit) = state.stage else { return 0 }
+        stage.withLock { stage in
+            if case .waiting = stage { _ = try? begin([], &stage) }
+            guard case .open(_, let commit) = stage else { return 0 }
             return commit
         }
     }
@@ -58,20 +49,20 @@ final class ReadTransaction: Questions {
     /// Asks, all in one round trip.
     func ask(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
         if statements.isEmpty { return [] }
-        return try state.withLock { state throws(StoreError) in try ask(statements, &state) }
+        return try stage.withLock { stage throws(StoreError) in try ask(statements, &stage) }
     }
 
-    private func ask(_ statements: [Statement], _ state: inout State) throws(StoreError)
+    private func ask(_ statements: [Statement], _ stage: inout Stage) throws(StoreError)
         -> [PostgresResult]
     {
-        switch state.stage {
-        case .waiting: return try begin(statements, &state.stage)
+        switch stage {
+        case .waiting: return try begin(statements, &stage)
         case .over(let error): throw error
         case .open(let connection, _):
-            let closing = state.cursors.closing()
+            let closing = cursors.withLock { $0.closing() }
             do throws(SQLFailure) {
                 let results = try connection.pipeline(closing + statements, bound: core.bound)
-                return closing.isEmpty ? results : Array(results.dropFirst(closing.count))
+                return Array(results.dropFirst(closing.count))
             } catch {
                 guard connection.isBroken || connection.transactionStatus != .open else {
                     throw StoreError(error)
@@ -79,48 +70,10 @@ final class ReadTransaction: Questions {
                 core.pool.giveBack(connection)
                 let isLost = connection.isBroken && error.isConnectionLoss
                 let failure = isLost ? lost(error) : StoreError(error)
-                state.stage = .over(isLost ? failure : Self.ended(error))
+                stage = .over(isLost ? failure : Self.ended(error))
                 throw failure
             }
         }
-    }
-
-    /// Asks by a cursor, and hands over the answer some rows at a time.
-    func stream(
-        _ statement: Statement, _ body: (PostgresResult) throws(StoreError) -> Bool
-    ) throws(StoreError) {
-        var rows = Self.firstRows
-        let (cursor, first) = try state.withLock { state throws(StoreError) in
-            // If that fails the transaction has failed, and its cursors are gone with it.
-            let cursor = state.cursors.take()
-            let declaration = Statement(
-                "DECLARE \(CursorNames.name(cursor)) NO SCROLL CURSOR FOR \(statement.sql)",
-                statement.parameters)
-            return (
-                cursor, try ask([declaration, Self.fetch(rows, cursor)], &state)[1]
-            )
-        }
-        var result = first
-        defer { state.withLock { $0.cursors.end(cursor) } }
-        while true {
-            let isLast = result.rowCount < rows
-            if result.rowCount > 0, try !body(result) { return }
-            if isLast { return }
-            rows = Self.next(result)
-            result = try ask(Self.fetch(rows, cursor))
-        }
-    }
-
-    private static func fetch(_ rows: Int, _ cursor: Int) -> Statement {
-        Statement("FETCH \(rows) FROM \(CursorNames.name(cursor))")
-    }
-
-    /// How many rows come next: as many as do not take too much memory, in steps, so that there are few statements.
-    private static func next(_ result: PostgresResult) -> Int {
-        let bytes = max(1, result.byteCount / max(1, result.rowCount))
-        var rows = mostRows
-        while rows > 1, rows * bytes > mostBytes { rows /= 4 }
-        return rows
     }
 
     /// Begins, and asks. A connection that is lost here has answered nothing yet: another one is as good. So is another state if
@@ -155,17 +108,17 @@ final class ReadTransaction: Questions {
     private func lost(_ failure: SQLFailure) -> StoreError {
         let reason =
             failure.sqlState?.isIdleInTransaction == true
-            ? "it lay unused for longer than the \(core.options.snapshotTimeout) seconds that the option snapshotTimeout allows"
+            ? "it was unused for longer than \(core.options.snapshotTimeout) seconds (option snapshotTimeout)"
             : "the connection to the server was lost"
         return StoreError(
-            .snapshotExpired, "the snapshot can be read no longer, take a new one: \(reason)",
+            .snapshotExpired, "the snapshot can no longer be read, take a new one: \(reason)",
             cause: failure)
     }
 
     private static func ended(_ failure: SQLFailure) -> StoreError {
         StoreError(
             .snapshotExpired,
-            "the snapshot can be read no longer, take a new one: a question before this one has failed",
+            "the snapshot can no longer be read, take a new one: an earlier query failed",
             cause: failure)
     }
 }

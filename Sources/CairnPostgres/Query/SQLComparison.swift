@@ -1,4 +1,4 @@
-// Says in SQL how two sides of a comparison compare.
+// Translates the comparison of two operands to SQL.
 //
 //   1. Nil equals nil and nothing else: IS DISTINCT FROM where one side may be nil; every other comparison with nil gives NULL,
 //      which stands for false.
@@ -40,7 +40,7 @@ struct SQLComparison {
         }
     }
 
-    /// Whether texts are compared by their bytes.
+    /// Whether strings are compared by their bytes.
     private var isPlain: Bool {
         options.isEmpty || (options.contains(.normalized) && !options.contains(.localeSensitive))
     }

@@ -1,4 +1,4 @@
-// A condition in SQL, and what it says beside the one that it stands for.
+// A condition in SQL, and how it differs from the original one.
 //
 //   exact       true for the same rows
 //   a superset  true for these and maybe for others: the rows have to be looked at again
@@ -9,7 +9,7 @@
 // Threads: a plain value.
 
 struct SQLCondition: Sendable {
-    /// The SQL; nil: everything.
+    /// The SQL; nil: everything matches.
     let text: SQLText?
     /// Whether it is true for the same rows.
     let isExact: Bool

@@ -1,4 +1,4 @@
-// Reads values that the server has computed.
+// Reads values computed by the server.
 //
 // Threads: plain values.
 
@@ -6,7 +6,7 @@ import CairnModel
 import CairnStore
 
 extension SQLKind {
-    /// A value of this kind, as an answer has it.
+    /// A value of this kind, from a result.
     func value(
         _ result: PostgresResult, _ row: Int, _ column: Int, _ layout: TableLayout,
         _ identity: StoreIdentity

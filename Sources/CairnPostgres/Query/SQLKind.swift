@@ -1,4 +1,4 @@
-// Kinds of values at the server, and what constants are beside them.
+// The kinds of values on the server, and the conversion of constants to them.
 //
 // The server compares values of one type. Where a constant is of another one the comparison is turned into one that says the
 // same: of whole numbers with 2.5, that they are 2 or less. What has no such form is unknown, and decided elsewhere.
@@ -9,12 +9,12 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// What a value is.
+/// The kind of a value.
 enum SQLKind: Hashable, Sendable {
     case integer, decimal, single, double, boolean, text, date, uri, uuid, bytes
-    /// Nothing but nil can be told from it.
+    /// It can only be tested for nil.
     case opaque
-    /// The number of an object of a table.
+    /// The number of an object in a table.
     case object(table: Int)
 
     init(_ type: AttributeType) {
@@ -67,9 +67,9 @@ enum SQLKind: Hashable, Sendable {
 enum SQLConstant {
     /// One of them.
     case value(SQLParameter, ColumnType)
-    /// None of them can be so.
+    /// None of them can match.
     case never
-    /// All of them are so that are there and are numbers.
+    /// All of them match that exist and are not NaN.
     case always
     case unknown
 }

@@ -1,4 +1,4 @@
-// A side of a comparison, as far as there is SQL for it.
+// An operand of a comparison, as far as it has an equivalent in SQL.
 //
 // Threads: plain values, but for the members' scope, which one call owns.
 
@@ -7,9 +7,9 @@ import CairnModel
 enum SQLOperand {
     case constant(Value)
     case list([Value])
-    /// A value of each row.
+    /// A value in each row.
     case value(SQLValue)
-    /// Several of these.
+    /// Several operands.
     case values([SQLOperand])
     case members(SQLMembers)
 

@@ -1,4 +1,4 @@
-// Sorts in the server, where its order is that of the model.
+// Sorting on the server, if its order is the same as the model's.
 //
 //   nil         where the key says: NULLS FIRST or NULLS LAST, which is said each time, as servers differ in what is usual
 //   texts       by their bytes, as their columns are declared
@@ -13,7 +13,7 @@
 import CairnModel
 
 struct SQLOrder {
-    /// What follows ORDER BY.
+    /// The text after ORDER BY.
     let text: SQLText
 
     /// Nil if one of the keys has no SQL.

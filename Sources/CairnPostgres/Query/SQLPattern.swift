@@ -1,4 +1,4 @@
-// Patterns of LIKE as the server's LIKE has them.
+// Patterns of LIKE, translated to the server's LIKE.
 //
 // Ours is about characters, the server's about scalars: what is like ours is like this one, but not the other way round.
 //

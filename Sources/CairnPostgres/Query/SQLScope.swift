@@ -1,4 +1,4 @@
-// What stands behind one FROM: rows that are asked about, and rows that their references lead to.
+// The contents of one FROM clause: the queried rows, and the rows that their references point to.
 //
 //   FROM "cairn"."Item" AS r LEFT JOIN "cairn"."Shop" AS t1 ON t1."_id" = r."shop" WHERE …
 //
@@ -11,7 +11,7 @@ final class SQLScope {
     private let source: SQLText
     private var joins: [SQLText] = []
     private var aliases: [String: String] = [:]
-    /// What connects the rows with those outside.
+    /// The conditions that connect the rows with those outside.
     private var links: [SQLText] = []
 
     init(_ source: SQLText) { self.source = source }

@@ -1,4 +1,4 @@
-// A piece of SQL with its parameters, before these have numbers.
+// A piece of SQL with its parameters, before they are numbered.
 //
 //   let part: SQLText = "r.\(raw: name.quoted) = \(.int64(5), as: "bigint")"
 //   Statement(of: part)    // r."count" = $1::bigint

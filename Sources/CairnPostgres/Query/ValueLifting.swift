@@ -1,4 +1,4 @@
-// Takes expressions about an object apart: what the server says of it, and what is made of that here.
+// Splits expressions about an object into the part that the server computes, and the part that is computed here.
 //
 //   uppercase(owner.name)    the server says owner.name, which becomes a variable of what is left
 //
@@ -11,7 +11,7 @@ import CairnStore
 
 struct ValueLifting {
     private let translator: ConditionTranslator
-    /// What the server says of each object.
+    /// The values that the server computes for each object.
     private(set) var values: [SQLValue] = []
     private var places: [ExpressionNode: Int] = [:]
 
@@ -19,9 +19,9 @@ struct ValueLifting {
 
     /// Where an expression's value comes from.
     enum Source {
-        /// The server says it.
+        /// The server computes it.
         case value(Int)
-        /// It is made of what the server says.
+        /// It is computed from the server's values.
         case expression(ExpressionEvaluator)
 
         /// The server's value that it is, if it is one.

@@ -1,4 +1,4 @@
-// A table of which the server gives the values: those of each object's columns, or those that groups are made of here.
+// A table whose values the server returns: those of each object's columns, or those that are grouped here.
 //
 //   SELECT r."name", t1."name", … FROM … WHERE … ORDER BY 1 ASC NULLS FIRST, r."_id" LIMIT …
 //
@@ -18,7 +18,7 @@ struct ValueQuery {
     private let layout: TableLayout
     private let identity: StoreIdentity
     private let kinds: [SQLKind]
-    /// Of the columns; of the keys if there are groups.
+    /// Sources of the columns, or of the keys if there are groups.
     private let columns: [ValueLifting.Source]
     /// Of what rows are sorted by; of the arguments of figures if there are groups.
     private let others: [ValueLifting.Source]

@@ -1,4 +1,4 @@
-// Rows of answers on their way to typed readers: column by column, some hundreds at a time.
+// Rows of results for typed readers: column by column, some hundreds at a time.
 //
 //   batch.take(result, row, position)    a row; false once no more is wanted
 //   batch.finish()                       what is left
@@ -14,7 +14,7 @@ struct AnswerBatch: ~Copyable {
     private let gathered: GatheredRows
     private let columns: [(index: Int, form: CellForm)]
     private let origin: RowOrigin
-    /// Where in the answer the number is.
+    /// The index of the number in the result.
     private let first: Int
 
     /// Rows of an entity and its descendants, of which some columns are read.

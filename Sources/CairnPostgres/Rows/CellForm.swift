@@ -1,4 +1,4 @@
-// How the cells of a column are carried from an answer into rows and batches: as bytes and words, without a value of each.
+// How the cells of a column are copied from a result into rows and batches: as bytes and words, without creating values.
 //
 // Threads: plain values.
 
@@ -6,7 +6,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// What the cells of a column are.
+/// The form of a column's cells.
 enum CellForm {
     case int16, int32, int64, boolean, double, float, decimal, text, uri, bytes, uuid
 
@@ -109,9 +109,9 @@ enum CellForm {
         -> UnsafeRawBufferPointer
     {
         switch self {
-        case .text where !cell.isUTF8: throw SQLFailure(.unreadable, "a text is not UTF-8")
+        case .text where !cell.isUTF8: throw SQLFailure(.unreadable, "a string is not UTF-8")
         case .uri where URL(string: String(decoding: cell, as: UTF8.self)) == nil:
-            throw SQLFailure(.unreadable, "a text that is no URI stands for one")
+            throw SQLFailure(.unreadable, "a string in place of a URI is not a URI")
         case .uuid where cell.count != 16: throw Self.wrongLength(cell, 16)
         default: return cell
         }
@@ -134,7 +134,7 @@ enum CellForm {
             !number.isNaN
         else {
             failure = SQLFailure(
-                .unreadable, "a decimal number has more digits than can be held")
+                .unreadable, "a decimal number has too many digits")
             return 0
         }
         return DecimalCoding.encode(number, into: target)

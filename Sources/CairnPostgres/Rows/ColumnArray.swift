@@ -1,4 +1,4 @@
-// Values of one column as one parameter: as many as there are rows.
+// The values of one column as one parameter, with a value per row.
 //
 // Threads: one; a value.
 
@@ -6,7 +6,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// Values on their way into a column.
+/// Values to write into a column.
 struct ColumnArray {
     private let type: ColumnType
     private(set) var array: SQLArray

@@ -1,4 +1,4 @@
-// Values of the model in the form in which the server takes them.
+// Values of the model in the form for the server.
 //
 // Threads: as the buffer.
 

@@ -1,4 +1,4 @@
-// The values that the bytes of a key stand for, of constraints that are indexes over their columns.
+// The values encoded in the bytes of a key, for constraints that are indexes over their columns.
 //
 // A key of one column is the bytes of its value; of several, each has its length before it (`KeyBuffer` of the engine).
 //

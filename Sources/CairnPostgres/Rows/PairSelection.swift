@@ -1,10 +1,10 @@
-// Reads the pairs of a relationship that is kept as such.
+// Reads the pairs of a relationship that is stored as pairs.
 //
 // Threads: plain values.
 
 import CairnLog
 
-/// The rows of one table of pairs, as a question has them.
+/// The rows of one table of pairs, as a query selects them.
 struct PairSelection {
     let layout: TableLayout
     /// As an index of the schema's pairs.
@@ -27,7 +27,8 @@ struct PairSelection {
             let destination = UInt32(exactly: try result.int64(row, 3))
         else {
             throw SQLFailure(
-                .unreadable, "a row of the table \(layout.pairs[pairs].name) is none of two objects"
+                .unreadable,
+                "a row of the table \(layout.pairs[pairs].name) does not contain two objects"
             )
         }
         var places: [Int64?] = []

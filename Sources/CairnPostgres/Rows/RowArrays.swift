@@ -5,7 +5,7 @@
 import CairnLog
 import CairnStore
 
-/// Rows on their way into a table.
+/// Rows to write into a table.
 struct RowArrays {
     private let form: RowForm
     /// Which columns of the form.

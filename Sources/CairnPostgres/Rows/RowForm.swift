@@ -1,4 +1,4 @@
-// Whole rows of one table on their way into it: which columns they have, and the values of each.
+// Whole rows to be written to one table: their columns, and the values of each.
 //
 // Threads: plain values.
 

@@ -1,11 +1,11 @@
-// Reads rows of one table, one after the other: their cells are carried over as they are, without a value of each.
+// Reads rows of one table, one after the other: their cells are copied, without creating values.
 //
 // Threads: one.
 
 import CairnModel
 import CairnStore
 
-/// Makes rows of answers, as readers get them.
+/// Converts results to rows for readers.
 struct RowReader: ~Copyable {
     private let selection: RowSelection
     /// The entity of the last row: most rows are of one.

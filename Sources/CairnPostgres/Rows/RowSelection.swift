@@ -1,4 +1,4 @@
-// Reads rows of objects: which columns a question names, and what its answer says.
+// Reads rows of objects: the columns of a query, and the decoding of its result.
 //
 // Threads: plain values.
 
@@ -7,7 +7,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// The rows of one table of objects, as a question has them.
+/// The rows of one table of objects, as a query selects them.
 struct RowSelection {
     let layout: TableLayout
     let table: Int
@@ -41,7 +41,8 @@ struct RowSelection {
 
     private var notAnObject: SQLFailure {
         SQLFailure(
-            .unreadable, "a row of the table \(layout.tables[table].name) is none of an object")
+            .unreadable,
+            "a row of the table \(layout.tables[table].name) does not contain an object")
     }
 
     /// How many columns are selected.
@@ -121,7 +122,7 @@ struct RowSelection {
         case .integer64: return .integer(try result.int64(row, place))
         case .decimal:
             guard let number = Decimal(exactText: try result.numeric(row, place)) else {
-                throw SQLFailure(.unreadable, "a decimal number has more digits than can be held")
+                throw SQLFailure(.unreadable, "a decimal number has too many digits")
             }
             return .decimal(number)
         case .double: return .double(try result.double(row, place))
@@ -135,7 +136,7 @@ struct RowSelection {
         case .uri:
             let text = try result.string(row, place)
             guard let url = URL(string: text) else {
-                throw SQLFailure(.unreadable, "a text that is no URI stands for one")
+                throw SQLFailure(.unreadable, "a string in place of a URI is not a URI")
             }
             return .uri(url)
         case .undefined, .objectID, .composite:

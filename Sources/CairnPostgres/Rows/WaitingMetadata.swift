@@ -1,4 +1,4 @@
-// What programs keep with a store, on its way to the server and back.
+// The program's metadata, to be written to the server or read from it.
 //
 // Threads: plain values.
 
@@ -6,7 +6,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// Metadata that are to be written.
+/// Metadata to write.
 struct WaitingMetadata: Sendable, Equatable {
     let values: [String: Value]
     let identifier: UUID?

@@ -1,4 +1,4 @@
-// One attempt to carry a request out.
+// One attempt to execute a request.
 //
 // Threads: owned by one call.
 
@@ -7,9 +7,10 @@ import CairnModel
 import CairnStore
 import Synchronization
 
-/// The questions of a transaction that writes.
-final class WriteQuestions: Questions {
+/// The queries of a transaction that writes.
+final class WriteQuestions: CursorQuestions {
     let commit: UInt64 = 0
+    let cursors = Mutex(CursorNames())
     private let connection: PostgresConnection
     private let bound: CallBound
 
@@ -19,8 +20,11 @@ final class WriteQuestions: Questions {
     }
 
     func ask(_ statements: [Statement]) throws(StoreError) -> [PostgresResult] {
-        try StoreCore.sql { () throws(SQLFailure) in
-            try connection.pipeline(statements, bound: bound)
+        let closing = cursors.withLock { $0.closing() }
+        return try StoreCore.sql { () throws(SQLFailure) in
+            Array(
+                try connection.pipeline(closing + statements, bound: bound)
+                    .dropFirst(closing.count))
         }
     }
 }
@@ -33,12 +37,14 @@ struct Attempt {
     let origin: SaveRun.Origin
     /// Whether nobody is to come in between: others commit so often that they always would.
     let isPatient: Bool
+    /// Whether rows that a request has seen are taken for those of the server.
+    let trustsSeen: Bool
     /// Told of a commit, in the order of commits.
     let tell: (PartialStore.Changes, UInt64) -> Void
 
     init(
         core: StoreCore, blocks: NumberBlocks, connection: PostgresConnection,
-        origin: SaveRun.Origin, isPatient: Bool,
+        origin: SaveRun.Origin, isPatient: Bool, trustsSeen: Bool,
         tell: @escaping (PartialStore.Changes, UInt64) -> Void
     ) {
         self.core = core
@@ -46,6 +52,7 @@ struct Attempt {
         self.connection = connection
         self.origin = origin
         self.isPatient = isPatient
+        self.trustsSeen = trustsSeen
         self.tell = tell
         questions = WriteQuestions(connection, core.bound)
     }
@@ -65,6 +72,9 @@ struct Attempt {
             found = try find(fetch)
         }
         var asked = try plan(catalog, found)
+        if trustsSeen, let seen = asked.seen {
+            return try run(asked, on: seen, metadata, part)
+        }
         var needs = asked.needs
         let counts = needs.numbers.merging(more) { max($0, $1) }
         needs.numbers = [:]
@@ -92,7 +102,7 @@ struct Attempt {
             try asked.parts?.carryOut(self, numbers, part, waits: false)
             written = try complete(asked, end, &unused)
         }
-        guard let written else { preconditionFailure("what is completed has a result") }
+        guard let written else { preconditionFailure("a completed attempt has a result") }
         return written
     }
 
@@ -125,7 +135,8 @@ struct Attempt {
                 }
                 let number: UInt64
                 do {
-                    number = try commit(changes, end)
+                    number = try commit(
+                        changes, statements(changes, end.metadata, catalog), end.isInLine)
                 } catch let error as StoreError {
                     // They may be those of objects: nobody else gets them.
                     if error.code == .commitUnknown { unused = [:] }
@@ -137,11 +148,42 @@ struct Attempt {
         }
     }
 
+    /// Carries a request out on the rows that it has seen.
+    ///
+    /// - Throws: `OtherRows` if the server has others, or if it needs more: nothing is written then.
+    private func run<R>(
+        _ asked: SaveRun.Plan<R>, on seen: [PartialStore.PlacedRow], _ metadata: [Statement],
+        _ part: PartialStore
+    ) throws -> SaveRun.Written<R> {
+        var brought = PartialStore.Brought()
+        brought.rows = seen
+        brought.known = asked.needs
+        brought.lastCommit = core.noted
+        try part.bring(brought)
+        // What is wrong with it may be another thing on other rows.
+        guard case .done(let result, let changes)? = try? part.perform(asked.body),
+            asked.isDone(result), changes.areValues(of: seen.count)
+        else { throw OtherRows() }
+        let begin = [Statement("BEGIN"), core.stateQuestion]
+        let writing = try ChangeWriter(changes, core.layout, core.keys, checksVersions: true)
+            .begin(connection, core.bound)
+        let results = try connection.pipeline(begin + writing, bound: core.bound)
+        _ = try core.noteState(results[1])
+        let written = results.dropFirst(begin.count).reduce(0) { $0 + $1.affectedRows }
+        guard written == seen.count else { throw OtherRows() }
+        let number = try commit(changes, metadata, false)
+        return SaveRun.Written(result: result, changes: changes, commit: number)
+    }
+
     /// Commits and tells it, in the order of commits.
     ///
+    /// - Parameters:
+    ///   - statements: what is still to be written.
+    ///   - isInLine: whether nobody else commits any more.
     /// - Throws: `StoreError`, or `SQLFailure` if it has not come to the end.
-    private func commit(_ changes: PartialStore.Changes, _ end: Ending) throws -> UInt64 {
-        let statements = try self.statements(changes, end.metadata, end.part.catalog)
+    private func commit(
+        _ changes: PartialStore.Changes, _ statements: [Statement], _ isInLine: Bool
+    ) throws -> UInt64 {
         var told = try HistoryWriter(
             layout: core.layout, author: origin.author, contextName: origin.contextName
         ).statements(changes.history)
@@ -153,7 +195,7 @@ struct Attempt {
             tell(changes, number)
             return number
         }
-        if end.isInLine { return try commitNext() }
+        if isInLine { return try commitNext() }
         return try core.committing.withLock { _ throws(StoreError) in try commitNext() }
     }
 

@@ -1,5 +1,5 @@
-// A batch insert of many rows, carried out part by part in one transaction: what is in memory is a part, a bit for each object
-// that rows are about, and what is asked for as the result.
+// A batch insert of many rows, executed in parts in one transaction: in memory are one part, a bit for each object that
+// rows are about, and the requested result.
 //
 //   1. All rows are there before the transaction begins (`RecordedRows`): they may have to be given again.
 //   2. A part is some ten thousand rows. An engine of its own carries it out with what it needs of the store, in which the parts
@@ -20,7 +20,7 @@ import CairnLog
 import CairnModel
 import CairnStore
 
-/// Why a batch is to be carried out in one.
+/// Thrown if a batch cannot be divided into parts.
 struct Undivided: Error {}
 
 final class BulkInsert {
@@ -199,7 +199,7 @@ final class BulkInsert {
 
     private static var undivided: StoreError {
         StoreError(
-            .invalidRequest, "the batch cannot be carried out part by part", cause: Undivided())
+            .invalidRequest, "the batch cannot be executed in parts", cause: Undivided())
     }
 
     private func add(_ part: BatchInsertResult) {

@@ -1,4 +1,4 @@
-// Writes what a request has changed: a handful of statements for each table, all of them in one round trip.
+// Writes the changes of a request: a few statements for each table, all of them in one round trip.
 //
 //   1. Rows that get another key, or go, give up the keys that they had: so that keys can change hands, whoever is first.
 //   2. New rows come without references to other new ones, which may not be there yet.
@@ -18,17 +18,23 @@ import FoundationEssentials
 struct ChangeWriter {
     private let layout: TableLayout
     private let keys: KeyLayout
+    /// Whether rows get new values only if they have the version before.
+    private let checksVersions: Bool
     private var statements: [Statement] = []
     /// What is copied, and behind how many of the statements.
     private var copies: [(place: Int, copy: RowCopy)] = []
     /// By table: the columns that rows gave up with their keys, and get back with their values.
     private var givenUp: [Int: Set<String>] = [:]
 
-    init(_ changes: PartialStore.Changes, _ layout: TableLayout, _ keys: KeyLayout)
-        throws(StoreError)
-    {
+    /// - Parameter checksVersions: whether rows get new values only if they have the version before: how many do, the answers
+    ///   say.
+    init(
+        _ changes: PartialStore.Changes, _ layout: TableLayout, _ keys: KeyLayout,
+        checksVersions: Bool = false
+    ) throws(StoreError) {
         self.layout = layout
         self.keys = keys
+        self.checksVersions = checksVersions
         let tables = layout.tables.indices.map { TableChanges(changes, table: $0, layout) }
         for table in tables { giveUpKeys(table) }
         for table in tables { try insert(table) }
@@ -175,6 +181,8 @@ struct ChangeWriter {
         let form = RowForm(layout, keys, table: changes.table)
         let columns = form.columns(
             differing: changes.differing, and: givenUp[changes.table] ?? [])
+        let version = TableLayout.Fixed.version.quoted
+        let check = checksVersions ? " AND r.\(version) = v.\(version) - 1" : ""
         while !rest.isEmpty {
             let rows = rest.prefix(RowCopy.most)
             var arrays = RowArrays(form, only: columns)
@@ -183,7 +191,7 @@ struct ChangeWriter {
                 Statement(
                     """
                     UPDATE \(name(changes.table)) AS r SET \(arrays.assignments(from: "v")) \
-                    FROM unnest(\(arrays.lists)) AS v(\(arrays.names)) WHERE r.\(id) = v.\(id)
+                    FROM unnest(\(arrays.lists)) AS v(\(arrays.names)) WHERE r.\(id) = v.\(id)\(check)
                     """, arrays.parameters))
             rest = rest.dropFirst(rows.count)
         }

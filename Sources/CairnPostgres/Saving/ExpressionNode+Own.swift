@@ -1,4 +1,4 @@
-// Whether an expression is about an object alone, so that nothing but the object's row is needed to calculate it.
+// Whether an expression depends on an object alone, so that the object's row is sufficient to compute it.
 //
 // Threads: functions of values only.
 
@@ -6,8 +6,8 @@ import CairnModel
 import CairnStore
 
 extension ExpressionNode {
-    /// Whether it is made of nothing but attributes of an object and of constants. What says no may be about the object alone all
-    /// the same.
+    /// Whether it consists only of attributes of an object and constants. If false, it may still depend on the object
+    /// alone.
     func isAboutOne(_ entity: SchemaEntity) -> Bool {
         switch self {
         case .constant, .list: true

@@ -1,4 +1,4 @@
-// Numbers of objects that come in parts: as many as a batch has, be they scattered.
+// Numbers of objects that arrive in parts: as many as a batch has, even if they are scattered.
 //
 // Lists are kept of which each has more runs than the one behind it, so that adding all parts takes O(n log n) of their runs and
 // not the square of it.
@@ -7,7 +7,7 @@
 
 import CairnStore
 
-/// Numbers to which more and more are added.
+/// A growing set of numbers.
 struct GrowingNumbers {
     private var lists: [ObjectNumbers] = []
 

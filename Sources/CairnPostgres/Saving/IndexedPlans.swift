@@ -1,4 +1,4 @@
-// How statements about many rows are to be planned: by the index, row by row.
+// How statements about many rows should be planned: with the index, row by row.
 //
 // A part of a batch asks for ten thousand rows by their keys. A planner that holds reading the whole table against that finds it
 // cheaper as soon as the table fits into memory; with as many parts as the table has such numbers of rows, a batch would take time

@@ -1,4 +1,4 @@
-// Brings what a request needs: one statement for each kind of need and table, all of them in one round trip.
+// Loads what a request needs: one statement for each kind of need and table, all of them in one round trip.
 //
 // Rows are locked as they are read, in the order of their numbers, so that nobody changes them before the transaction ends and
 // two transactions seldom wait for each other. Who has the lock of the store waits for nobody who may wait for that.
@@ -9,7 +9,7 @@ import CairnLog
 import CairnModel
 import CairnStore
 
-/// The questions for what a request needs, and what is made of the answers.
+/// The queries for what a request needs, and their results.
 struct NeedsLoader {
     private let layout: TableLayout
     private let keys: KeyLayout
@@ -24,7 +24,7 @@ struct NeedsLoader {
     private enum Answer {
         case rows(RowSelection)
         case pairs(PairSelection)
-        /// Ids that lead to other objects, of a tree.
+        /// Redirected ids of a tree.
         case redirects(Int)
         /// Rows that are only locked.
         case nothing
@@ -64,7 +64,7 @@ struct NeedsLoader {
                 for row in 0..<result.rowCount {
                     guard let number = UInt32(exactly: try result.int64(row, 0)),
                         let survivor = UInt32(exactly: try result.int64(row, 1))
-                    else { throw SQLFailure(.unreadable, "a redirected id is none of an object") }
+                    else { throw SQLFailure(.unreadable, "a redirected id is not an object id") }
                     brought.redirects.append(
                         .init(tree: tree, number: number, survivor: survivor))
                 }

@@ -1,4 +1,4 @@
-// Numbers for new objects, taken from the database a block at a time.
+// Numbers for new objects, allocated from the database in blocks.
 //
 // A number is given once. What of the last block is not used goes back when the store is closed, unless others have taken some
 // meanwhile: that is lost, as what a program has that ends without closing. There are four billion of each hierarchy.
@@ -8,7 +8,7 @@
 import CairnStore
 import Synchronization
 
-/// The numbers that this process may give to new objects.
+/// The numbers that this process can assign to new objects.
 final class NumberBlocks: Sendable {
     /// How many are taken at first, and at most if no more are wanted: twice as many each time, so that who opens the store for
     /// a few objects loses few.

@@ -1,4 +1,4 @@
-// What the parts of a batch have changed, as one commit tells it: their rows are written and forgotten.
+// The changes of a batch's parts, reported as one commit: their rows are written and released.
 //
 //   An object that a part has made is new, whatever the parts behind it did to it, and one that is gone is that.
 //   An object that several parts have changed, as rows lead to it, was changed by all that they say.

@@ -1,4 +1,4 @@
-// What a request is sure to need, told from the request alone: so that one round trip brings nearly always all of it.
+// What a request certainly needs, determined from the request alone: so that one round trip usually loads all of it.
 //
 // Too much costs time, too little another round trip: neither changes what is decided.
 //

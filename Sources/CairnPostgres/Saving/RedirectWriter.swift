@@ -1,4 +1,4 @@
-// Writes where ids lead whose objects were folded into others.
+// Writes the redirects of objects that were merged into others.
 //
 // Threads: functions of values only.
 

@@ -1,11 +1,11 @@
-// New rows that go into their table in one stream.
+// New rows that are streamed into their table.
 //
 // Threads: owned by one call.
 
 import CairnLog
 import CairnStore
 
-/// Rows that are copied into a table.
+/// Rows to copy into a table.
 struct RowCopy {
     let form: RowForm
     let rows: ArraySlice<PartialStore.PlacedRow>

@@ -6,6 +6,8 @@
 //      nothing is missing: mostly nothing is.
 //   4. What it has changed is written in one round trip, with the number of the commit and its end.
 //
+// A save that has seen all that it needs begins with 3 instead: see SeenRows.
+//
 // If somebody else was in the way, or the connection was lost, all is done again, a little later each time.
 //
 // Threads: owned by one call.
@@ -18,7 +20,7 @@ struct SaveRun {
     let core: StoreCore
     let blocks: NumberBlocks
     let origin: Origin
-    /// Told of the commit, in the order of commits.
+    /// Called with each commit, in the order of commits.
     let tell: (PartialStore.Changes, UInt64) -> Void
 
     /// Who writes.
@@ -31,6 +33,8 @@ struct SaveRun {
     struct Plan<R> {
         /// What it is sure to need, by the numbers of a catalog.
         var needs = PartialKnowledge.Needs()
+        /// The rows of all that it needs as it has seen them, if these are enough.
+        var seen: [PartialStore.PlacedRow]?
         /// Whether it has to see everything there is.
         var needsAll = false
         /// What is done first, part by part.
@@ -59,18 +63,22 @@ struct SaveRun {
         _ plan: (Catalog, [ObjectID]) throws(StoreError) -> Plan<R>
     ) throws(StoreError) -> Written<R> {
         var more: [Int: Int] = [:]
+        var trustsSeen = true
         return try Retries(core.options.attempts).run { attempt throws(StoreError) in
             while true {
                 let connection = try core.borrow()
                 defer { core.pool.giveBack(connection) }
                 let attempt = Attempt(
                     core: core, blocks: blocks, connection: connection, origin: origin,
-                    isPatient: attempt >= Self.hastyAttempts, tell: tell)
+                    isPatient: attempt >= Self.hastyAttempts,
+                    trustsSeen: trustsSeen && attempt == 0, tell: tell)
                 do {
                     return try attempt.run(metadata, fetch, more, plan)
                 } catch let needed as MoreNumbers {
                     // They are taken before the transaction begins.
                     more = needed.counts
+                } catch is OtherRows {
+                    trustsSeen = false
                 } catch let failure as SQLFailure {
                     throw StoreError(core.explained(failure, connection))
                 } catch let error as StoreError {
@@ -80,7 +88,7 @@ struct SaveRun {
                     throw error
                 } catch {
                     preconditionFailure(
-                        "a save gives errors of stores and of the server alone: \(error)")
+                        "a save only throws store and server errors: \(error)")
                 }
             }
         }

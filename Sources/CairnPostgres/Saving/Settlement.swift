@@ -1,5 +1,5 @@
-// Finds out what became of a transaction whose end is not known: its connection was lost while it committed, or the server has
-// warned that no standby has confirmed it.
+// Determines the outcome of a transaction whose end is unknown: its connection was lost while it committed, or the server
+// has warned that no standby has confirmed it.
 //
 //   1. Whoever commits puts a token of its own into the table of tokens, with the number of the commit.
 //   2. Who asks puts the same token there as that of a transaction that was given up, unless there is one. That waits for the
@@ -20,8 +20,8 @@ struct Settlement {
 
     /// The number of the commit; nil if the transaction never commits.
     ///
-    /// - Parameter failure: why it has to be asked.
-    /// - Throws: `.commitUnknown` if nobody could be asked.
+    /// - Parameter failure: why the outcome is unknown.
+    /// - Throws: `.commitUnknown` if the server could not be queried.
     func settle(_ failure: SQLFailure) throws(StoreError) -> UInt64? {
         let bound = core.bound
         var last = failure
@@ -46,7 +46,7 @@ struct Settlement {
         } while bound.end == nil
         throw StoreError(
             .commitUnknown,
-            "whether the changes are committed is not known: the connection to the server was lost, or its standbys were, while it committed them, and nobody could be asked for \(core.options.timeout) seconds",
+            "it is unknown whether the changes are committed: the server lost its standbys, or the connection to it was lost, during the commit, and no server could be reached for \(core.options.timeout) seconds",
             cause: last)
     }
 

@@ -12,12 +12,12 @@ struct TransactionEnd {
     let core: StoreCore
     let connection: PostgresConnection
 
-    /// Commits, and gives the number of the commit.
+    /// Commits, and returns the number of the commit.
     ///
     /// - Parameters:
-    ///   - changes: what is written.
-    ///   - history: what is written behind the number of the commit.
-    /// - Throws: `.commitUnknown` if nobody could say what became of it; after any other error nothing is committed.
+    ///   - changes: the statements to write.
+    ///   - history: statements to write after the number of the commit.
+    /// - Throws: `.commitUnknown` if the outcome is unknown; after any other error nothing is committed.
     func commit(_ changes: [Statement], history: [Statement] = []) throws(StoreError) -> UInt64 {
         let token = UUID()
         let warnings = connection.warnings

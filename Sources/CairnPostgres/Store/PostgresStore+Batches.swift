@@ -1,4 +1,4 @@
-// Many rows at once.
+// Batch requests.
 
 import CairnLog
 import CairnModel
@@ -6,9 +6,10 @@ public import CairnStore
 import FoundationEssentials
 
 extension PostgresStore {
-    /// Inserts and updates many rows as one unit.
+    /// Inserts and updates many rows atomically.
     ///
-    /// Of many rows a part is in memory at a time, unless something of them can only be decided together; see `BulkInsert`.
+    /// If there are many rows, only a part of them is in memory at a time, unless they can only be processed together; see
+    /// `BulkInsert`.
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         try checkWritable()
         guard let entity = schema.entity(named: request.entityName), !entity.isAbstract else {
@@ -17,7 +18,8 @@ extension PostgresStore {
         // The rows may have to be given several times.
         let rows = try request.recorded(for: entity)
         let request = request.with(rows)
-        guard BulkInsert.canDivide(request, rows, entity, in: core) else {
+        // Of a trial nothing may be written, not even a part.
+        guard !request.isTrial, BulkInsert.canDivide(request, rows, entity, in: core) else {
             return try insert(request, entity, rows, inParts: false)
         }
         do throws(StoreError) {
@@ -57,7 +59,7 @@ extension PostgresStore {
         return result
     }
 
-    /// Updates many objects as one unit.
+    /// Updates many objects atomically.
     public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
         try checkWritable()
         let plan = try BatchUpdatePlan(request, in: schema, now: Date())
@@ -94,7 +96,7 @@ extension PostgresStore {
         return result
     }
 
-    /// Deletes many objects as one unit.
+    /// Deletes many objects atomically.
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         try checkWritable()
         try request.checkAsks(identity)

@@ -5,10 +5,10 @@ public import CairnStore
 public import FoundationEssentials
 
 extension PostgresStore: HistoryStore {
-    /// Whether a history is kept.
+    /// Whether the store keeps a history.
     public var historyTracking: PersistentHistoryTracking { core.historyTracking }
 
-    /// What is retained; nil if no history is kept.
+    /// The retained range; nil if the store keeps no history.
     public func historyBounds() throws(StoreError) -> PersistentHistoryBounds? {
         try checkOpen()
         let result = try core.ask([
@@ -25,14 +25,14 @@ extension PostgresStore: HistoryStore {
         }
     }
 
-    /// Goes through the transactions behind a commit, as they are now.
+    /// Iterates over the transactions after a commit, in the current state.
     public func historyCursor(after number: UInt64) throws(StoreError)
         -> any PersistentHistoryCursor
     {
         guard let bounds = try historyBounds() else { throw StoreError.noHistory }
         guard number >= bounds.horizon else {
             throw StoreError(
-                .historyTokenExpired, "some of the history after the commit was deleted")
+                .historyTokenExpired, "part of the history after the commit was deleted")
         }
         let core = core
         return PostgresHistoryCursor(core, after: number, through: bounds.last) {
@@ -40,7 +40,7 @@ extension PostgresStore: HistoryStore {
         }
     }
 
-    /// The newest transaction up to a commit that is retained, and when it was committed; nil if there is none.
+    /// The newest retained transaction up to a commit, and when it was committed; nil if there is none.
     public func historyMoment(through number: UInt64) throws(StoreError) -> (
         transaction: UInt64, time: Date
     )? {
@@ -61,7 +61,7 @@ extension PostgresStore: HistoryStore {
         }
     }
 
-    /// The newest transaction that is retained and was committed before a moment; nil if there is none.
+    /// The newest retained transaction that was committed before a date; nil if there is none.
     public func historyTransaction(before date: Date) throws(StoreError) -> UInt64? {
         try checkOpen()
         let result = try core.ask([
@@ -76,14 +76,13 @@ extension PostgresStore: HistoryStore {
         }
     }
 
-    /// Deletes the history up to a commit, as far as every registered consumer has seen it; gives how many transactions that
-    /// were.
+    /// Deletes the history up to a commit, as far as every registered consumer has seen it, and returns the number of
+    /// deleted transactions.
     public func deleteHistory(through number: UInt64) throws(StoreError) -> Int {
         try checkWritable()
         let layout = core.layout
         let end = "(SELECT history_begins FROM \(layout.sql(.store)) WHERE keeps_history)"
         let results = try core.carryOut([
-            Statement("BEGIN"),
             Statement(
                 """
                 UPDATE \(layout.sql(.store)) SET history_begins = greatest(history_begins, \
@@ -92,13 +91,12 @@ extension PostgresStore: HistoryStore {
                 """, [.int64(Int64(clamping: number))]),
             Statement("DELETE FROM \(layout.sql(.changes)) WHERE commit <= \(end)"),
             Statement("DELETE FROM \(layout.sql(.transactions)) WHERE commit <= \(end)"),
-            Statement("COMMIT"),
         ])
-        if results[1].affectedRows == 0 { throw StoreError.noHistory }
-        return results[3].affectedRows
+        if results[0].affectedRows == 0 { throw StoreError.noHistory }
+        return results[2].affectedRows
     }
 
-    /// The registered consumers, and the last commit that each has seen.
+    /// The registered consumers, and the last commit that each of them has seen.
     public func historyConsumerNumbers() throws(StoreError) -> [String: UInt64] {
         try checkOpen()
         let result = try core.ask([
@@ -113,7 +111,7 @@ extension PostgresStore: HistoryStore {
         }
     }
 
-    /// Notes how far a consumer has seen the history; nil: that it is none any more.
+    /// Records how far a consumer has seen the history; nil removes the consumer.
     public func setHistoryConsumer(_ name: String, seen number: UInt64?, mustExist: Bool)
         throws(StoreError)
     {

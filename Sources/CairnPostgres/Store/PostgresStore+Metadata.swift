@@ -1,4 +1,4 @@
-// What programs keep with a store in a database.
+// The program's metadata in a store in a database.
 //
 // It is written by a transaction of its own: metadata that wait for a save are written before its rows, in the same
 // transaction.
@@ -15,7 +15,7 @@ extension StoreMetadata {
 }
 
 extension PostgresStore: MetadataStore {
-    /// The metadata as they were set last, written or not.
+    /// The metadata as last set, whether written or not.
     public func metadata() throws(StoreError) -> StoreMetadata {
         try checkOpen()
         if let waiting = waitingMetadata.withLock({ $0 }) {
@@ -36,13 +36,13 @@ extension PostgresStore: MetadataStore {
             values: values)
     }
 
-    /// Puts other values in the place of all that the program keeps with the store.
+    /// Replaces all of the program's values.
     public func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError) {
         try checkWritable()
         for (key, value) in values {
             if case .objectID = value {
                 throw StoreError(
-                    .invalidRequest, "an object id is no value of a store's metadata",
+                    .invalidRequest, "an object id cannot be a value of a store's metadata",
                     context: .init(key: key))
             }
         }
@@ -53,17 +53,17 @@ extension PostgresStore: MetadataStore {
         }
     }
 
-    /// Whether metadata wait for a save.
+    /// Whether metadata are waiting for a save.
     public var hasMetadataToWrite: Bool { waitingMetadata.withLock { $0 != nil } }
 
-    /// Writes metadata that wait for a save, if there are any.
+    /// Writes pending metadata, if any.
     public func writeMetadata() throws(StoreError) {
         try checkWritable()
         guard let waiting = waitingMetadata.withLock({ $0 }) else { return }
         let statements = try waiting.statements(core.layout)
         // Written twice they are what they are: a lost connection, too, is tried again.
         _ = try Retries(core.options.attempts).run { () throws(StoreError) in
-            try core.carryOut([Statement("BEGIN")] + statements + [Statement("COMMIT")])
+            try core.carryOut(statements)
         }
         forget(waiting)
     }

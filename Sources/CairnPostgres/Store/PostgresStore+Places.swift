@@ -1,13 +1,13 @@
-// What is known of a connection string, and of the store that it leads to, without opening that.
+// Information about a connection string and its store, without opening the store.
 //
 // Threads: any.
 
 package import CairnStore
 
 extension PostgresStore {
-    /// A connection string for people: without its password, and whatever else is not known to be no secret.
+    /// A connection string for people, without the password and everything else that may be secret.
     ///
-    /// - Returns: nil if it cannot be read.
+    /// - Returns: nil if it is invalid.
     package static func title(of connection: String) -> String? {
         (try? ConnectionString(connection))?.description
     }

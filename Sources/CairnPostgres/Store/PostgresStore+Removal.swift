@@ -1,4 +1,4 @@
-// Takes a store away again that was made a moment ago.
+// Removes a store that was just created.
 //
 //   1. Nobody else writes to it meanwhile: whoever does has to change the row of `cairn_store`, which is locked.
 //   2. If something was committed, it stays.
@@ -9,9 +9,9 @@
 package import CairnStore
 
 extension PostgresStore {
-    /// Removes the tables of a store to which nothing was committed yet. It cannot be used afterwards.
+    /// Removes the tables of a store to which nothing has been committed. It cannot be used afterwards.
     ///
-    /// - Returns: false if something was committed: it stays then.
+    /// - Returns: false if something was committed: then the store is not removed.
     package func removeIfEmpty() throws(StoreError) -> Bool {
         try checkWritable()
         let layout = core.layout

@@ -8,7 +8,7 @@ public import CairnStore
 import Foundation
 import Synchronization
 
-/// A store that lies in a PostgreSQL database, or one that understands the same.
+/// A store in a PostgreSQL database, or in a compatible one.
 public final class PostgresStore: PersistentStore {
     let core: StoreCore
     private let blocks = NumberBlocks()
@@ -29,11 +29,11 @@ public final class PostgresStore: PersistentStore {
 
     /// How the store names its objects.
     public var identity: StoreIdentity { core.identity }
-    /// The model the store holds.
+    /// The store's model.
     public var schema: Schema { core.schema }
-    /// Whether the id of some object that is gone may lead to another one.
+    /// Whether ids of deleted objects can be redirected to others.
     public var hasRedirects: Bool { core.hasRedirects.load(ordering: .relaxed) }
-    /// Whether nothing can be written.
+    /// Whether the store is read-only.
     public var isReadOnly: Bool { core.options.isReadOnly }
 
     /// What carries requests out.
@@ -56,22 +56,22 @@ public final class PostgresStore: PersistentStore {
 
     func checkWritable() throws(StoreError) {
         try checkOpen()
-        if isReadOnly { throw StoreError(.readOnly, "the store was opened for reading only") }
+        if isReadOnly { throw StoreError(.readOnly, "the store is open for reading only") }
     }
 
-    /// A fixed state: the newest one that is committed.
+    /// A snapshot of the newest committed state.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
         try checkOpen()
         return PostgresSnapshot(core, try ReadTransaction(core, begins: true))
     }
 
-    /// The newest state, for whoever asks at once.
+    /// A snapshot of the newest state, for a caller that queries it immediately.
     public func newestState() throws(StoreError) -> any StoreSnapshot {
         try checkOpen()
         return PostgresSnapshot(core, try ReadTransaction(core, begins: false))
     }
 
-    /// Writes changes, all or nothing.
+    /// Writes changes atomically.
     public func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
         try checkWritable()
         let metadata = waitingMetadata.withLock { $0 }
@@ -83,6 +83,7 @@ public final class PostgresStore: PersistentStore {
             var plan = SaveRun.Plan(needs: PartialKnowledge.Needs(request, catalog, identity)) {
                 store throws(StoreError) in try store.save(request)
             }
+            plan.seen = SeenRows.rows(of: request, plan.needs, catalog.schema, identity)
             plan.isDone = { if case .saved = $0 { true } else { false } }
             return plan
         }
@@ -103,7 +104,7 @@ public final class PostgresStore: PersistentStore {
         var numbers = try blocks.take(counts, connection, core)
         return entities.map { entity in
             guard let number = numbers[identity.hierarchies[entity]]?.removeFirst() else {
-                preconditionFailure("as many numbers were taken as there are entities")
+                preconditionFailure("each entity has got a number")
             }
             return identity.id(UInt64(number), entity: entity)
         }
@@ -111,14 +112,14 @@ public final class PostgresStore: PersistentStore {
 
     // MARK: Changes
 
-    /// Has a closure told of every commit from now on.
+    /// Calls a closure for every commit from now on.
     public func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void)
         -> ChangeObservation
     {
         changes.observe(receive)
     }
 
-    /// Ends the use of the store. Snapshots that are still held stay readable.
+    /// Closes the store. Snapshots that still exist stay readable.
     public func close() throws(StoreError) { end { blocks.handBack(core) } }
 
     /// - Parameter last: what is said to the server.

@@ -1,4 +1,4 @@
-// Opens a store in a database, or makes one.
+// Opens a store in a database, or creates one.
 //
 //   1. A store is there if its table `cairn_store` has a row. That is written last.
 //   2. Its tables are made in one transaction, what stands in them at first is written in another: some databases keep
@@ -18,11 +18,11 @@ struct StoreOpening {
     let space: String
     let options: PostgresOptions
 
-    /// How often it looks whether somebody else has made the store meanwhile.
+    /// How often to check whether another process has created the store concurrently.
     private static let attempts = 10
 
     /// - Parameter schema: nil: the store's own.
-    /// - Returns: also whether it was made just now.
+    /// - Returns: also whether it was created by this call.
     func open(_ schema: Schema?) throws(StoreError) -> (core: StoreCore, wasMade: Bool) {
         let connection = try StoreCore.sql { () throws(SQLFailure) in try pool.borrow(bound) }
         defer { pool.giveBack(connection) }
@@ -73,7 +73,7 @@ struct StoreOpening {
                 guard error.code == .storeInUse, attempt < Self.attempts else { throw error }
             }
         }
-        throw StoreError(.storeInUse, "others keep making and removing the store")
+        throw StoreError(.storeInUse, "the store is repeatedly being created and removed")
     }
 
     // MARK: Finding
@@ -100,7 +100,7 @@ struct StoreOpening {
                 return .failure(
                     StoreError(
                         .openFailed,
-                        "the store was made by a newer version of Cairn: its tables are of version \(version), and this one knows \(TableCreation.version)"
+                        "the store was created by a newer version of Cairn: its tables have version \(version), but this one supports \(TableCreation.version)"
                     ))
             }
             let model = try rows.bytes(0, 2)
@@ -126,7 +126,7 @@ struct StoreOpening {
             else {
                 throw StoreError(
                     .incompatibleModel,
-                    "the store was made with another model: \(wanted.difference(to: catalog.schema))",
+                    "the store was created with another model: \(wanted.difference(to: catalog.schema))",
                     cause: ModelMismatch(store: catalog.storedModel, model: wanted.model))
             }
             catalog = made
@@ -200,7 +200,8 @@ struct StoreOpening {
             guard let catalog = found else {
                 throw StoreError(
                     .damaged,
-                    "the comment on the table cairn_store is none of a store that is being made")
+                    "the comment on the table cairn_store does not belong to a store that is being created"
+                )
             }
             return try write(connection, TableLayout(catalog, in: space), catalog, model)
         }
@@ -242,7 +243,7 @@ struct StoreOpening {
             if result.rowCount == 0 {
                 throw SQLFailure(
                     .unreadable,
-                    "the schema \(space) has tables of names that the store needs, and is none of a store: choose another one by the option cairn_schema"
+                    "the schema \(space) contains tables whose names the store needs, but no store: choose another schema with the option cairn_schema"
                 )
             }
             return result.isNull(0, 0) ? nil : Array(try result.string(0, 0).utf8)

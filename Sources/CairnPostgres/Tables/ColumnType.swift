@@ -1,4 +1,4 @@
-// The types of columns, as every database of the family has them.
+// The types of columns, as all compatible databases have them.
 
 import CairnModel
 

@@ -1,4 +1,4 @@
-// The fetch indexes of a model, as the database has them: those that every store has, over the same columns.
+// The fetch indexes of a model in the database: the same ones as in every store, over the same columns.
 //
 //   CREATE INDEX "byPrice" ON … ("category" ASC NULLS FIRST, "price" DESC NULLS LAST)
 //

@@ -1,5 +1,5 @@
-// What stands in the tables of the store itself at first: what stands for which entity, how far numbers have been given, and
-// the row that says that there is a store.
+// The initial contents of the store's own tables: the codes of entities, the next numbers, and the row that marks the
+// store's existence.
 //
 // Threads: functions of values only.
 
@@ -8,7 +8,7 @@ import CairnModel
 import FoundationEssentials
 
 struct FirstRows {
-    /// The number of the commit that makes a store, here as on the log.
+    /// The number of the commit that creates a store, the same as on the log.
     static let firstCommit: UInt64 = 1
 
     let layout: TableLayout

@@ -1,4 +1,4 @@
-// Where the keys of uniqueness constraints lie.
+// Where the keys of uniqueness constraints are stored.
 //
 // A plain constraint is a unique index over its columns. That says the same as the model where values are equal exactly if
 // their bytes are, and where none of them is a number that is none. Others (numbers with fractions, dates, constraints with
@@ -13,13 +13,13 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// How constraints are kept by the database.
+/// How the database enforces constraints.
 struct KeyLayout: Sendable {
     /// How one constraint is kept.
     enum Form: Sendable, Hashable {
-        /// By an index over its columns.
+        /// With an index over its columns.
         case columns
-        /// By an index over a column of that name.
+        /// With an index over a column with that name.
         case column(String)
     }
 

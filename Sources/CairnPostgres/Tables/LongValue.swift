@@ -1,4 +1,4 @@
-// Texts and bytes in indexes: an entry of an index has room for some 2,700 bytes, and a value may be longer.
+// Strings and bytes in indexes: an index entry has a maximum size of about 2,700 bytes, and a value can be longer.
 //
 //   left("name", 200)                                                  what indexes have of a text
 //   CASE WHEN length("name") > 200 THEN md5("name") ELSE '' END        the rest of it, where it must be unique
@@ -7,7 +7,7 @@
 //
 // Threads: functions of values only.
 
-/// What of a long value stands in an index.
+/// The part of a long value that is indexed.
 struct LongValue {
     let type: ColumnType
 

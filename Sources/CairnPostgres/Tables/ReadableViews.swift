@@ -1,4 +1,4 @@
-// Views for people: the tables of objects with moments in place of seconds, and with the names of entities.
+// Views for people: the tables of objects with timestamps instead of seconds, and with the names of entities.
 //
 // Cairn itself reads none of them.
 //

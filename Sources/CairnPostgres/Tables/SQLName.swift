@@ -1,6 +1,6 @@
-// Names in the database: quoted wherever they stand, unlike one another, and short enough.
+// Names in the database: always quoted, distinct, and short enough.
 
-/// Names of one table or one schema of the database, each given once.
+/// Unique names in one table or one schema of the database.
 struct SQLNames {
     /// The bytes that a name can have; what is longer would be cut off by the server, without a word.
     private static let longest = 63

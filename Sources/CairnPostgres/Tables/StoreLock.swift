@@ -1,6 +1,6 @@
-// What commits stand in line for.
+// The lock for which commits queue.
 
 extension TableLayout {
-    /// Waits until whoever commits has done so, and has others wait until the end of the transaction.
+    /// Waits for other commits to end, and blocks them until the end of the transaction.
     var storeLock: Statement { Statement("SELECT last_commit FROM \(sql(.store)) FOR UPDATE") }
 }

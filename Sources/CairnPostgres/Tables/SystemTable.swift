@@ -1,23 +1,23 @@
-// The tables of the store itself.
+// The store's own tables.
 
-/// A table that has no objects.
+/// A table without objects.
 enum SystemTable: String, CaseIterable {
     /// One row: identifier, model, version of the layout, number of the last commit.
     case store = "cairn_store"
-    /// What stands for which entity in the rows.
+    /// The codes of entities in the rows.
     case entities = "cairn_entities"
-    /// By hierarchy: the next block of numbers.
+    /// The next block of numbers of each hierarchy.
     case numbers = "cairn_numbers"
-    /// What the program keeps with the store.
+    /// The program's metadata.
     case metadata = "cairn_metadata"
-    /// Which objects were folded into which.
+    /// Which objects were merged into which.
     case redirects = "cairn_redirects"
-    /// Who committed, and when.
+    /// The author and time of each commit.
     case transactions = "cairn_transactions"
-    /// What each commit did to which object.
+    /// The changes of each commit to each object.
     case changes = "cairn_changes"
-    /// Which transactions were committed of whose end somebody may have to be told by another connection.
+    /// Committed transactions whose outcome another connection may have to query.
     case tokens = "cairn_tokens"
-    /// Who reads the history, and how far.
+    /// The readers of the history, and their positions.
     case consumers = "cairn_consumers"
 }

@@ -1,4 +1,4 @@
-// Makes the tables of a new store.
+// Creates the tables of a new store.
 //
 // No statement here is of one database alone: no deferred constraints, no sequences, no type of our own. What makes tables is
 // not mixed with what writes rows.
@@ -10,7 +10,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// The statements that make the tables of a store.
+/// The statements that create the tables of a store.
 struct TableCreation {
     /// What the tables of this version are called by; a newer one is not touched.
     static let version: Int32 = 1

@@ -1,4 +1,4 @@
-// Where the objects of a model lie in the database.
+// How the objects of a model are stored in the database.
 //
 //   for each hierarchy of entities      a table of its root's name: _id, _entity, _version, a column for each column of the
 //                                       entities, and one for each place in an ordered list that a reference leads into
@@ -15,7 +15,7 @@ import CairnLog
 import CairnModel
 import CairnStore
 
-/// Which tables and columns there are.
+/// The tables and columns of a store.
 struct TableLayout: Sendable {
     /// What the rows of every table of objects have first.
     enum Fixed {
@@ -171,7 +171,7 @@ struct TableLayout: Sendable {
         guard catalog.entities.allSatisfy({ $0.id <= UInt32(Int16.max) }) else {
             throw StoreError(
                 .invalidRequest,
-                "the models of the store have had more than \(Int16.max) entities: what stands for one has no room"
+                "the models of the store have had more than \(Int16.max) entities, which exceeds the range of their codes"
             )
         }
     }

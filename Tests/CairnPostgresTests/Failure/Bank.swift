@@ -2,7 +2,7 @@
 //
 //   Account   a balance; the sum of all stays what it was
 //   Entry     what one transfer moved from one account to another, under a key of its own
-//   Rate      what many write under the same codes
+//   Rate      what many write under the same codes; accounts may share some
 //
 // Threads: any, as the store.
 
@@ -30,6 +30,7 @@ struct Bank: Sendable {
             relationships: [
                 .init("sent", to: "Entry", toMany: true, inverse: "from"),
                 .init("received", to: "Entry", toMany: true, inverse: "to"),
+                .init("rates", to: "Rate", toMany: true, inverse: "accounts"),
             ], uniquenessConstraints: [["name"]]),
         EntityDescription(
             "Entry", attributes: [.init("key", .string), .init("amount", .integer64)],
@@ -39,6 +40,7 @@ struct Bank: Sendable {
             ], uniquenessConstraints: [["key"]]),
         EntityDescription(
             "Rate", attributes: [.init("code", .string), .init("value", .integer64)],
+            relationships: [.init("accounts", to: "Account", toMany: true, inverse: "rates")],
             uniquenessConstraints: [["code"]]),
     ])
 

@@ -72,7 +72,7 @@ struct ContentionTests {
             for _ in 0..<3 { held.append(try bank.store.snapshot()) }
             let error = storeError { held.append(try bank.store.snapshot()) }
             #expect(error?.code == .storeInUse)
-            #expect(error?.message.contains("3 are held") == true)
+            #expect(error?.message.contains("3 are open") == true)
             // Who waits for a snapshot is not in the way.
             try bank.write("Rate", [["code": "a", "value": Int64(1)]])
             try bank.setRates(to: 2)

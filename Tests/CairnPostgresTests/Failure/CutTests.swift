@@ -17,13 +17,24 @@ import Testing
 struct CutTests {
     /// What is being done when the connection is cut.
     enum Work: String, CaseIterable {
-        case save, batchInsert, batchUpdate, metadata
+        case save, change, batchInsert, batchUpdate, metadata
 
         fileprivate func perform(_ bank: Bank, _ round: Int) throws -> UInt64? {
             switch self {
             case .save:
                 return try bank.move(1, "cut \(round)", from: Bank.names[0], to: Bank.names[1])
                     .commit
+            // Of rows that are known: without reading them.
+            case .change:
+                while true {
+                    do throws(StoreError) {
+                        return try change(bank, round)
+                    } catch {
+                        guard error.code == .mergeConflict || error.code == .snapshotExpired else {
+                            throw error
+                        }
+                    }
+                }
             case .batchInsert:
                 return try bank.write(
                     "Rate", (0..<5).map { ["code": "r\($0)", "value": Int64(round)] }
@@ -37,10 +48,25 @@ struct CutTests {
             }
         }
 
+        private func change(_ bank: Bank, _ round: Int) throws(StoreError) -> UInt64? {
+            let rate = bank.store.schema.entity(named: "Rate")?.index ?? 0
+            var fetch = StoreFetch(
+                entity: rate, predicate: .compare("code", .beginsWith, .string("u")))
+            fetch.includesRows = true
+            var request = SaveRequest()
+            request.updated = try bank.store.newestState().fetch(fetch).rows.map {
+                .init(
+                    id: $0.id, entity: rate, base: $0,
+                    changes: [(column: 1, value: .integer(Int64(round)))])
+            }
+            guard case .saved(let result) = try bank.store.save(request) else { return nil }
+            return result.commit
+        }
+
         fileprivate func check(_ watcher: Bank, _ round: Int) throws {
             switch self {
             case .save: #expect(try watcher.audit().contains("cut \(round)"))
-            case .batchInsert, .batchUpdate:
+            case .change, .batchInsert, .batchUpdate:
                 let letter = self == .batchInsert ? "r" : "u"
                 let values = try watcher.rows("Rate").filter { $0[0].words.hasPrefix(letter) }
                 #expect(values.count == 5)

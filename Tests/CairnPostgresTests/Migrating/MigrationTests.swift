@@ -195,7 +195,14 @@ struct PostgresMigrationTests {
             let old = try PostgresStore.open(both.url, schema: ChangedModel.schema())
             _ = try old.snapshot()
             _ = try old.execute(BatchInsertRequest(entityName: "Color", objects: [["name": "a"]]))
-            try PostgresStore.migrate(at: both.url, to: change.schema())
+            try old.setHistoryConsumer("reader", seen: 1, mustExist: false)
+            let schema = try change.schema()
+            try PostgresStore.migrate(at: both.url, to: schema)
+            let store = try PostgresStore.open(both.url, schema: schema)
+            let (bounds, consumers) = (
+                try store.historyBounds(), try store.historyConsumerNumbers()
+            )
+            let remove = Statement("DELETE FROM \(old.core.layout.sql(.consumers))")
             let attempts: [() throws -> Void] = [
                 { _ = try old.snapshot() },
                 {
@@ -207,11 +214,22 @@ struct PostgresMigrationTests {
                     _ = try old.execute(delete)
                 },
                 { _ = try old.historyBounds() }, { _ = try old.historyConsumerNumbers() },
+                // What only writes.
+                { _ = try old.deleteHistory(through: .max) }, { try old.core.carryOut([remove]) },
+                {
+                    try old.setMetadata(["late": .integer(1)], identifier: nil)
+                    try old.writeMetadata()
+                },
             ]
             for (index, attempt) in attempts.enumerated() {
                 #expect(try error(attempt)?.code == .incompatibleModel, "attempt \(index)")
             }
             try old.close()
+            // Nothing was written.
+            #expect(try store.historyBounds() == bounds)
+            #expect(try store.historyConsumerNumbers() == consumers)
+            #expect(try store.metadata().values["late"] == nil)
+            try store.close()
             #expect(try !export(of: both.url).contains("\"b\""))
         }
     }

@@ -13,9 +13,6 @@ enum AskedValue {
         longText, longText + "a", longText + "\u{10FFFF}",
     ]
     private static let longText = String(repeating: "aé日", count: 70)
-    private static let patterns: [String] = [
-        "*", "?", "a*", "*b", "*a*", "?a*", "caf?", "*\\**", "日*", "??", "a??b", "", "*\\", "\\?",
-    ]
     private static let integers: [Int64] = [
         0, 1, -1, 2, 3, 10, 100, 32767, -32768, 40_000, 2_147_483_647, -2_147_483_648,
         9_007_199_254_740_993, -9_007_199_254_740_993, .max, .min,
@@ -67,26 +64,8 @@ enum AskedValue {
         }
     }
 
-    /// A constant that may be compared with values of a type; numbers are of any kind, and texts may have what no server keeps.
-    static func constant(_ type: AttributeType, _ random: inout RandomSource) -> Value {
-        if random.oneIn(12) { return .null }
-        switch type {
-        case .integer16, .integer32, .integer64, .decimal, .double, .float, .boolean:
-            let kinds: [AttributeType] = [
-                type, type, type, .integer64, .double, .decimal, .float, .boolean,
-            ]
-            return stored(pick(kinds, &random), &random)
-        case .string where random.oneIn(12): return .string(text(&random) + "\u{0}")
-        default: return stored(type, &random)
-        }
-    }
-
     static func text(_ random: inout RandomSource) -> String {
         random.oneIn(5) ? pick(texts, &random) + pick(texts, &random) : pick(texts, &random)
-    }
-
-    static func pattern(_ random: inout RandomSource) -> String {
-        random.oneIn(2) ? pick(patterns, &random) : pick(["", "*"], &random) + text(&random)
     }
 
     static func pick<T>(_ items: [T], _ random: inout RandomSource) -> T {

@@ -65,7 +65,7 @@ struct FetchQueryTests {
         #expect(
             query.rows("*").sql
                 == #"SELECT * FROM "s"."Tag" AS r WHERE r."rank" > $1::bigint ORDER BY r."_id""#)
-        #expect(query.plan == "in the server: a part of the condition; looked at here")
+        #expect(query.plan == "in the server: part of the condition; filtered here")
     }
 
     @Test("How many are left out first is subtracted where nothing else is cut")

@@ -62,7 +62,7 @@ struct ServerExplanationTests {
                 predicate: try PredicateNode(format: "name ==[c] 'SECRET' AND name MATCHES 's.*'"))
             fetch.sort = [SortKey("name", comparison: .localized)]
             let plan = try snapshot.explain(fetch)
-            #expect(plan.access == "in the server: a part of the condition; looked at here")
+            #expect(plan.access == "in the server: part of the condition; filtered here")
             #expect(plan.condition != nil)
             #expect(plan.sort == "name localized" || plan.sort?.contains("name") == true)
             #expect(plan.results == 6)
