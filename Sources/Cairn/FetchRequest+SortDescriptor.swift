@@ -6,7 +6,7 @@ import CairnStore
 public import Foundation
 
 extension FetchRequest where Result: PersistentEntity {
-    /// Asks for the objects of a class that match a predicate, in an order.
+    /// Fetches the objects of a class that match a predicate, in the given order.
     ///
     /// ```swift
     /// let cheap = try context.fetch(
@@ -15,22 +15,23 @@ extension FetchRequest where Result: PersistentEntity {
     ///
     /// Strings are ordered by their bytes; for other orders there is ``SortKey/Comparison``.
     ///
-    /// - Throws: `StoreError` with `.invalidRequest` naming a part that a store cannot answer: of the predicate,
-    ///   or a key path that leads to no stored property, be it through to-one relationships, or an order of one's own.
+    /// - Throws: `StoreError` with `.invalidRequest` naming the part that a store does not support: part of the
+    ///   predicate, a key path that does not end in a stored property (possibly through to-one relationships), or a
+    ///   custom comparison.
     @_disfavoredOverload
     public init(_ predicate: Predicate<Result>, sortBy order: [SortDescriptor<Result>]) throws {
         try self.init(predicate)
         try sort(by: order)
     }
 
-    /// Asks for the objects of a class in an order.
+    /// Fetches the objects of a class in the given order.
     ///
     /// ```swift
     /// let dearest = try FetchRequest<Product>(sortBy: [.init(\.price, order: .reverse)])
     /// ```
     ///
-    /// - Throws: `StoreError` with `.invalidRequest` naming a key path that leads to no stored property, be it
-    ///   through to-one relationships, or an order of one's own.
+    /// - Throws: `StoreError` with `.invalidRequest` naming a key path that does not end in a stored property (possibly
+    ///   through to-one relationships), or a custom comparison.
     @_disfavoredOverload
     public init(predicate: PredicateNode? = nil, sortBy order: [SortDescriptor<Result>]) throws {
         self.init(predicate: predicate)
@@ -46,7 +47,7 @@ extension FetchRequest where Result: PersistentEntity {
             }
             guard let key = Result._key(for: path) else {
                 throw StoreError(
-                    .invalidRequest, "\(path) does not lead to a persistent property to sort by",
+                    .invalidRequest, "\(path) does not end in a persistent property to sort by",
                     context: .init(entity: entityName))
             }
             if let comparator = descriptor.stringComparator, comparator != .lexical {

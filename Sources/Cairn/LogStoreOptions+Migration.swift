@@ -14,8 +14,8 @@ extension LogStoreOptions {
         return options
     }
 
-    /// Folds duplicates that violate a uniqueness constraint of the new model when the store is migrated to it, in the same
-    /// commit: relationships are re-pointed, and the ids of those that go lead to those that stay.
+    /// When the store is migrated, merges duplicates that violate a uniqueness constraint of the new model, in the same
+    /// commit: references to removed objects, and their ids, then refer to the surviving ones.
     ///
     /// ```swift
     /// var options = LogStoreOptions()
@@ -26,23 +26,22 @@ extension LogStoreOptions {
     /// let container = try PersistentContainer(at: "users.cairn", model: model, options: options)
     /// ```
     ///
-    /// The names are those of the new model, or of the old one for what the new one lacks. A request may stay where it is for
-    /// good: it is passed over, and folds nothing, where the migration adds no constraint over its keys and changes none, or
-    /// where the entity or a key has only been added, so that no object has such a key yet. In a migration in stages it is
-    /// carried out by the stage that adds the constraint. It is about the objects that the constraint holds for: not about those
-    /// of entities that go, nor those that a condition of the constraint leaves out. A rule that asks for an attribute that is
-    /// new finds all objects equal in it. Objects that get their key only by the migration, as a default does that stands for
-    /// nil, are not looked at.
+    /// Names refer to the new model, or to the old one for what the new one lacks. You can leave a request in place: it
+    /// is skipped if the migration neither adds nor changes a constraint on its keys, or if the entity or a key was
+    /// only just added, so that no object has such a key yet. In a staged migration, the stage that adds the constraint
+    /// executes it. A request covers the objects to which the constraint applies: not those of removed entities, nor
+    /// those excluded by the constraint's condition. In a rule, a new attribute is equal for all objects. Objects that
+    /// only get their key during the migration, for example from a default that replaces nil, are not considered.
     ///
-    /// The migration fails, and the store is as it was, with `.invalidRequest` if no model knows a name of a request; with
-    /// `.migrationFailed` if two requests change the same object; and with `.migrationConstraintViolation` if there are
-    /// duplicates still.
+    /// The migration fails, leaving the store unchanged, with `.invalidRequest` if neither model has a name in a
+    /// request; with `.migrationFailed` if two requests change the same object; and with
+    /// `.migrationConstraintViolation` if duplicates remain.
     ///
-    /// Migrations by a mapping carry no requests out, neither by `PersistentContainer.migrateStore(at:to:mapping:)` and
-    /// `LogStore.beginMigration(at:to:options:)` nor in a stage that has one: what becomes of objects is for the mapping to say.
-    /// If duplicates violate a constraint then, `MigrationManager.migrate()` throws `.migrationConstraintViolation`, and a
-    /// policy of the mapping has to choose among them: in its `begin` it may delete those of the manager's `sourceContext` that
-    /// are not to be migrated.
+    /// Migrations with a mapping do not execute requests, neither `PersistentContainer.migrateStore(at:to:mapping:)`
+    /// and `LogStore.beginMigration(at:to:options:)` nor a stage with a mapping: the mapping decides what becomes of
+    /// objects. If duplicates violate a constraint there, `MigrationManager.migrate()` throws
+    /// `.migrationConstraintViolation`, and a policy of the mapping has to resolve them: its `begin` may delete objects
+    /// of the manager's `sourceContext` that should not be migrated.
     public mutating func deduplicateWhenMigrating(_ requests: [DeduplicationRequest]) {
         migrationPrelude = MigrationPrelude.deduplicating(requests)
     }

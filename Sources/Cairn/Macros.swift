@@ -71,7 +71,7 @@ public macro Entity(
     hashModifier: String? = nil, mergeRule: MergeRule? = nil
 ) = #externalMacro(module: "CairnPlugin", type: "EntityMacro")
 
-/// Says more of an attribute than its type does.
+/// Describes an attribute beyond its type.
 ///
 /// ```swift
 /// @Attribute(.unique, minimumLength: 3, pattern: "[A-Z]+") var code: String
@@ -83,18 +83,18 @@ public macro Entity(
 ///
 /// - Parameters:
 ///   - options: see ``AttributeOption``.
-///   - derived: the expression, as a format, that the store computes the attribute from. It cannot be set. The forms are a
-///     path (`name`, `author.name`), `uppercase:`, `lowercase:` or `canonical:` of one, `rel.@count`,
-///     `rel.attribute.@sum`, `@avg`, `@min`, `@max`, and `now()`. The value is computed by the save and shown after it;
-///     until then the object shows what was stored. A schema with an expression that cannot be kept right is refused.
-///   - originalName: the name under which an older version of the model knows the attribute.
-///   - hashModifier: makes the version hash differ although nothing else does.
-///   - minimumValue: the least value of a number or date.
-///   - maximumValue: the greatest value of a number or date.
-///   - minimumLength: the least number of characters.
-///   - maximumLength: the greatest number of characters.
+///   - derived: the expression, as a format string, from which the store computes the attribute. It cannot be set.
+///     Supported are a path (`name`, `author.name`), `uppercase:`, `lowercase:` or `canonical:` of one, `rel.@count`,
+///     `rel.attribute.@sum`, `@avg`, `@min`, `@max`, and `now()`. The save computes the value and shows it afterwards;
+///     until then the object shows the stored value. A schema with an expression that cannot be maintained is invalid.
+///   - originalName: the name of the attribute in an older version of the model.
+///   - hashModifier: changes the version hash even if nothing else has changed.
+///   - minimumValue: the minimum value of a number or date.
+///   - maximumValue: the maximum value of a number or date.
+///   - minimumLength: the minimum number of characters.
+///   - maximumLength: the maximum number of characters.
 ///   - pattern: a regular expression that the whole string must match.
-///   - mergeRule: what the merge policy `.declared` makes of two values of the attribute.
+///   - mergeRule: how the merge policy `.declared` combines two values of the attribute.
 @attached(peer)
 public macro Attribute(
     _ options: AttributeOption..., derived: String? = nil, originalName: String? = nil,
@@ -103,24 +103,24 @@ public macro Attribute(
     pattern: String? = nil, mergeRule: MergeRule? = nil
 ) = #externalMacro(module: "CairnPlugin", type: "MarkMacro")
 
-/// Says more of a relationship than its type does.
+/// Describes a relationship beyond its type.
 ///
 /// ```swift
 /// @Relationship(deleteRule: .cascade, inverse: \Page.book) var pages: [Page]
 /// ```
 ///
-/// The inverse is named on one side only, as the key path of the other: the compiler goes in circles if both
-/// sides do. The form that takes the inverse's name as a string can stand on both sides.
+/// Name the inverse on one side only, as a key path of the other: with key paths on both sides, the compiler reports a
+/// circular reference. The form that takes the inverse's name as a string can be used on both sides.
 ///
 /// - Parameters:
 ///   - deleteRule: what happens to the other side when an object is deleted.
-///   - minimumModelCount: the least number of members; 0 = no limit.
-///   - maximumModelCount: the greatest number of members; 0 = no limit.
-///   - isOptional: whether it may be empty in a saved object.
-///   - originalName: the name under which an older version of the model knows the relationship.
-///   - hashModifier: makes the version hash differ although nothing else does.
-///   - mergeRule: what the merge policy `.declared` makes of two targets.
-///   - inverse: the relationship that leads back.
+///   - minimumModelCount: the minimum number of members; 0 = no limit.
+///   - maximumModelCount: the maximum number of members; 0 = no limit.
+///   - isOptional: whether it can be empty in a saved object.
+///   - originalName: the name of the relationship in an older version of the model.
+///   - hashModifier: changes the version hash even if nothing else has changed.
+///   - mergeRule: how the merge policy `.declared` combines two targets.
+///   - inverse: the inverse relationship.
 @attached(peer)
 public macro Relationship(
     deleteRule: DeleteRule = .nullify, minimumModelCount: Int = 0, maximumModelCount: Int = 0,
@@ -128,7 +128,7 @@ public macro Relationship(
     mergeRule: MergeRule? = nil, inverse: AnyKeyPath? = nil
 ) = #externalMacro(module: "CairnPlugin", type: "MarkMacro")
 
-/// Says more of a relationship than its type does, the inverse named by a string.
+/// Describes a relationship beyond its type.
 ///
 /// ```swift
 /// @Relationship(inverse: "products") var tags: Set<Tag>
@@ -142,7 +142,7 @@ public macro Relationship(
     mergeRule: MergeRule? = nil, inverse: String
 ) = #externalMacro(module: "CairnPlugin", type: "MarkMacro")
 
-/// Keeps a stored property out of the model: it lives with the object in memory and no change of it is noticed.
+/// Keeps a stored property out of the model: it is kept in the object in memory, and changes of it are not tracked.
 ///
 /// ```swift
 /// @Transient var cachedTotal: Double? = nil
@@ -156,22 +156,23 @@ public macro Transient() = #externalMacro(module: "CairnPlugin", type: "MarkMacr
 /// #Unique<Recipe>([\.serialCode], [\.source, \.externalID])
 /// ```
 ///
-/// Options say which objects take part and what counts as the same; they hold for all lists of the declaration:
+/// Options limit the constraint to some objects and define which values are equal. They apply to all key lists in the
+/// declaration:
 ///
 /// ```swift
-/// // Of the accounts that are in use no two have one address, however it is written; one address may be of many tenants.
+/// // Active accounts of one tenant have different addresses, ignoring case; tenants can share an address.
 /// #Unique<Account>([\.tenant, \.email], where: "deletedAt == nil", nilsAreEqual: true, caseInsensitive: true)
 /// ```
 ///
 /// - Parameters:
 ///   - keys: lists of attributes, elements of composite ones and to-one relationships.
-///   - condition: which objects take part, as a format: attributes of the object itself, compared with constants or with one
-///     another, and whether to-one relationships are nil. All of them, if nil. A schema with a condition that cannot be kept right
-///     is refused.
-///   - nilsAreEqual: whether two objects without a value have the same one. Otherwise an object with a nil among its values takes no
-///     part.
-///   - caseInsensitive: whether strings are the same that differ in case alone, as `==[c]` has it.
-///   - diacriticInsensitive: whether strings are the same that differ in accents alone, as `==[d]` has it.
+///   - condition: limits the constraint to some objects, as a format string: it can compare the object's own attributes
+///     with constants or with one another, and test to-one relationships for nil. Nil means all objects. A schema with
+///     a condition that cannot be enforced is invalid.
+///   - nilsAreEqual: whether nil equals nil. Otherwise, an object with nil in any of the values conflicts with no other
+///     object.
+///   - caseInsensitive: whether to ignore case, like `==[c]`.
+///   - diacriticInsensitive: whether to ignore accents, like `==[d]`.
 @freestanding(declaration)
 public macro Unique<T: PersistentEntity>(
     _ keys: [PartialKeyPath<T>]..., where condition: String? = nil, nilsAreEqual: Bool = false,
@@ -179,26 +180,26 @@ public macro Unique<T: PersistentEntity>(
 ) = #externalMacro(module: "CairnPlugin", type: "KeyListMacro")
 
 /// Fetch indexes, one for each list: they find objects by the first of its keys, by the first and second, and so on, and
-/// give them in their order.
+/// return them in their order.
 ///
 /// ```swift
 /// #Index<Product>([\.category, \.price], [\.name])
 /// ```
 ///
-/// A key is an attribute, an element of a composite one as in `\.place.latitude`, or a to-one relationship. The class's
-/// descendants are in its indexes. Each index is named after its keys, the first of these `byCategoryAndPrice`. A store
-/// makes the indexes that it does not have, and lets go those that it has no longer, when it is opened.
+/// A key is an attribute, an element of a composite one as in `\.place.latitude`, or a to-one relationship. The indexes
+/// include the class's descendants. Each index is named after its keys, the first of these `byCategoryAndPrice`. A store
+/// creates missing indexes, and removes obsolete ones, when it is opened.
 @freestanding(declaration)
 public macro Index<T: PersistentEntity>(_ keys: [PartialKeyPath<T>]...) =
     #externalMacro(module: "CairnPlugin", type: "KeyListMacro")
 
-/// Fetch indexes in which some keys descend, so that they give the order of a sort in which they do.
+/// Fetch indexes in which some keys descend, for sort orders that do the same.
 ///
 /// ```swift
 /// #Index<Product>([.ascending(\.category), .descending(\.price)])
 /// ```
 ///
-/// An index in which all keys descend, or the only one, gives no order that the ascending one does not.
+/// If all keys of an index descend, the index provides no order that the ascending one does not.
 @freestanding(declaration)
 public macro Index<T: PersistentEntity>(_ keys: [IndexElement<T>]...) =
     #externalMacro(module: "CairnPlugin", type: "KeyListMacro")
@@ -219,7 +220,7 @@ public macro Index<T: PersistentEntity>(_ keys: [IndexElement<T>]...) =
 public macro Composite(_ name: String? = nil) =
     #externalMacro(module: "CairnPlugin", type: "CompositeMacro")
 
-/// The accessors of a persistent property. `@Entity` writes it; nobody else should.
+/// The accessors of a persistent property. `@Entity` adds it; do not use it yourself.
 @attached(accessor)
 public macro _Persisted(
     _ number: Int, inherits: Bool = false, readOnly: Bool = false,

@@ -5,7 +5,7 @@ public import CairnObjects
 public import CairnStore
 
 extension PersistentContainer {
-    /// A container over the store at a place, which is made if it is missing.
+    /// Creates a container for the store at a location. The store is created if it does not exist.
     ///
     /// ```swift
     /// import CairnPostgres
@@ -24,7 +24,7 @@ extension PersistentContainer {
             mergePolicy: mergePolicy())
     }
 
-    /// A container over the store of typed classes at a place, which is made if it is missing.
+    /// Creates a container of typed classes for the store at a location. The store is created if it does not exist.
     ///
     /// ```swift
     /// let container = try PersistentContainer(

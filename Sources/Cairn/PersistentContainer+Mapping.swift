@@ -6,7 +6,7 @@ public import CairnModel
 public import CairnObjects
 
 extension PersistentContainer {
-    /// Leads a closed store to another version of its model by a mapping.
+    /// Migrates a closed store to another version of its model with a mapping.
     ///
     /// ```swift
     /// var mapping = try MappingModel(drafting: ModelMigrationPlan(from: old, to: new))
@@ -15,10 +15,10 @@ extension PersistentContainer {
     /// ```
     ///
     /// - Parameters:
-    ///   - policies: the classes of policies that mappings know by their names only, with the module or without.
-    ///   - progress: told how far it has come; it can be cancelled by it from elsewhere.
-    /// - Throws: `ModelError` if the model is invalid, `StoreError` as `LogStore.beginMigration(at:to:options:)` and
-    ///   `MigrationManager.migrate()`; the store is as it was.
+    ///   - policies: the policy classes that mappings refer to by name, with or without the module.
+    ///   - progress: reports progress, and can cancel the migration from elsewhere.
+    /// - Throws: `ModelError` if the model is invalid, `StoreError` like `LogStore.beginMigration(at:to:options:)` and
+    ///   `MigrationManager.migrate()`; the store is unchanged.
     public static func migrateStore(
         at path: String, to model: ManagedObjectModel, mapping: MappingModel,
         policies: [String: EntityMigrationPolicy.Type] = [:],

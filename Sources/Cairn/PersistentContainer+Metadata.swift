@@ -7,29 +7,29 @@ public import CairnStore
 public import FoundationEssentials
 
 extension PersistentContainer {
-    /// What the store says of itself: type, identifier, model, and the values that the program keeps with it.
+    /// The store's metadata: type, identifier, model, and the values that the program keeps in it.
     ///
     /// ```swift
     /// let token = try container.metadata()["syncToken"]
     /// ```
     ///
-    /// Behind a coordinator each store has its own: ``CairnObjects/PersistentStoreCoordinator/metadata(for:)``.
+    /// With a coordinator, each store has its own: ``PersistentStoreCoordinator/metadata(for:)``.
     ///
     /// - Throws: `StoreError` if the store was closed, or is one that keeps no metadata.
     public func metadata() throws(StoreError) -> StoreMetadata { try metadataStore().metadata() }
 
-    /// Puts other values in the place of all that the program keeps with the store. The next save of a context
-    /// writes them, together with its objects or not at all; ``writeMetadata()`` does at once. To change some of them, read
-    /// all and set all; lists and the like are kept as ``CairnModel/Value/binary(_:)``, in an encoding of the program's.
+    /// Replaces all of the program's values in the store's metadata. They are written atomically with the next save of a
+    /// context; ``writeMetadata()`` writes them immediately. To change some of them, read all and set all; store lists and
+    /// the like as ``Value/binary(_:)``, in an encoding of your own.
     ///
     /// ```swift
     /// try container.setMetadata(["syncToken": .string(token)])
     /// try context.save()
     /// ```
     ///
-    /// - Parameter identifier: what the store is to be called by when it is opened the next time: ids of objects bear it
-    ///   then, and ids from before are foreign. Nil: as before.
-    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if a value is an object id, or all together do not fit in 16 MiB.
+    /// - Parameter identifier: the store's identifier from the next opening on: object ids then contain it, and earlier
+    ///   ids belong to another store. Nil keeps the current one.
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if a value is an object id, or if the values exceed 16 MiB.
     public func setMetadata(_ values: [String: Value], identifier: UUID? = nil) throws(StoreError) {
         try metadataStore().setMetadata(values, identifier: identifier)
     }
@@ -51,7 +51,7 @@ extension PersistentContainer {
         return store
     }
 
-    /// What a store in a folder says of itself, without a container over it.
+    /// The metadata of a store in a folder, without opening a container.
     ///
     /// - Throws: `StoreError` as ``LogStore/metadata(forStoreAt:)``.
     public static func metadata(forPersistentStoreAt path: String) throws(StoreError)
@@ -60,7 +60,7 @@ extension PersistentContainer {
         try LogStore.metadata(forStoreAt: path)
     }
 
-    /// Puts other values in the place of all that programs keep with a store in a folder, at once.
+    /// Immediately replaces all of the programs' values in the metadata of a store in a folder.
     ///
     /// - Throws: `StoreError` as ``LogStore/setMetadata(_:identifier:forStoreAt:)``.
     public static func setMetadata(

@@ -8,20 +8,19 @@ public import CairnStore
 public import FoundationEssentials
 
 extension PersistentContainer {
-    /// Writes the store as it is now into a new folder, as a store of its own with another identifier, and opens a container
-    /// over it. What contexts of this container have not saved is not in it.
+    /// Copies the current state of the store into a new folder, as a separate store with another identifier, and opens
+    /// a container for it. Unsaved changes in this container's contexts are not included.
     ///
     /// ```swift
     /// let shop = try draft.copyPersistentStore(to: "shop.cairn")
     /// let product = shop.objectID(movedFrom: old.objectID)
     /// ```
     ///
-    /// This container stays as it is, with its store and its contexts: work on it goes on. To leave the old
-    /// store, let go of this container, and remove the folder with ``destroyPersistentStore(at:force:)`` if it is
-    /// not wanted any more.
+    /// This container is not affected, and you can continue to use it. To switch to the copy, release this container,
+    /// and if you no longer need the old store, delete it with ``destroyPersistentStore(at:force:)``.
     ///
-    /// A coordinator goes on with the store in its new place:
-    /// ``CairnObjects/PersistentStoreCoordinator/migratePersistentStore(_:to:identifier:options:)``.
+    /// To switch a coordinator's store to a new location, use
+    /// ``PersistentStoreCoordinator/migratePersistentStore(_:to:identifier:options:)``.
     ///
     /// - Throws: `StoreError`: as ``LogStore/copy(to:identifier:)``; `.invalidRequest` if the store is of another kind.
     /// - Complexity: O(size of the store).

@@ -6,14 +6,14 @@ public import CairnObjects
 import CairnStore
 
 extension PersistentContainer {
-    /// A container over the store in a folder, which is made if it is missing.
+    /// Creates a container for the store in a folder. The store is created if it does not exist.
     ///
     /// ```swift
     /// let container = try PersistentContainer(
     ///     at: "shop.cairn", model: ManagedObjectModel(contentsOfFile: "Shop.xcdatamodeld"))
     /// ```
     ///
-    /// A store of another version of the model is migrated to this one, if that can be inferred:
+    /// A store with another version of the model is migrated to this one, if that can be inferred:
     /// ``LogStoreOptions/shouldMigrateStoreAutomatically``.
     ///
     /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be opened.
@@ -41,10 +41,9 @@ extension PersistentContainer {
 }
 
 extension PersistentContainer {
-    /// A container over the store of typed classes in a folder, which is made if it is missing.
+    /// Opens the store of typed classes in a folder, creating it if it does not exist.
     ///
-    /// Classes that they inherit from, and that their relationships lead to, are found; subclasses have to be
-    /// named.
+    /// Superclasses and the destinations of relationships are found automatically; subclasses have to be listed.
     ///
     /// ```swift
     /// let container = try PersistentContainer(at: "shop.cairn", for: Product.self, Tag.self)

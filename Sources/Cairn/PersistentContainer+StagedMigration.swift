@@ -1,14 +1,14 @@
 // Opens stores that are migrated through the versions of their model first.
 
 public import CairnLog
-import CairnMigration
+public import CairnMigration
 public import CairnModel
 public import CairnObjects
 import CairnStore
 
 extension PersistentContainer {
-    /// A container over the store in a folder, which is made if it is missing, and migrated to the model first, stage by stage,
-    /// if it is of an earlier version.
+    /// Creates a container for the store in a folder. The store is created if it does not exist, and migrated to the model
+    /// first, stage by stage, if it has an earlier version.
     ///
     /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be migrated or opened; see
     ///   ``StagedMigrationManager/migrateStore(at:to:options:)``.
@@ -24,8 +24,8 @@ extension PersistentContainer {
             at: path, model: model, classes: classes, options: options, mergePolicy: mergePolicy())
     }
 
-    /// A container over the store of the newest version of some typed classes, which is made if it is missing, and migrated
-    /// through the stages of a plan first if it is of an earlier version.
+    /// Creates a container for the store in a folder, with the newest version of typed classes. The store is created if it
+    /// does not exist, and migrated through the stages of a plan first if it has an earlier version.
     ///
     /// ```swift
     /// let container = try PersistentContainer(at: "shop.cairn", migrationPlan: ShopPlan.self)
@@ -38,13 +38,53 @@ extension PersistentContainer {
         options: LogStoreOptions = LogStoreOptions(),
         mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
     ) throws {
-        guard let newest = plan.schemas.last else {
-            preconditionFailure("\(plan) has no version")
-        }
+        let newest = Self.newest(of: plan)
         try self.init(
             at: path, model: newest.managedObjectModel,
             stagedMigration: StagedMigrationManager(plan),
             classes: ObjectClasses(for: newest.models), options: options,
             mergePolicy: mergePolicy())
+    }
+    /// Creates a container for the store at a location. The store is created if it does not exist, and migrated to the
+    /// model first, stage by stage, if it has an earlier version. All stages are one change of the store.
+    ///
+    /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be migrated or opened; see
+    ///   ``StagedMigrationManager/migrateStore(at:to:)``.
+    public convenience init(
+        at location: some MigratingLocation, model: ManagedObjectModel,
+        stagedMigration manager: StagedMigrationManager,
+        classes: ObjectClasses = ObjectClasses(),
+        mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
+    ) throws {
+        try manager.migrateStore(at: location, to: model)
+        try self.init(at: location, model: model, classes: classes, mergePolicy: mergePolicy())
+    }
+
+    /// Creates a container for the store at a location, with the newest version of typed classes. The store is created if
+    /// it does not exist, and migrated through the stages of a plan first if it has an earlier version.
+    ///
+    /// ```swift
+    /// let container = try PersistentContainer(at: .postgres(url), migrationPlan: ShopPlan.self)
+    /// ```
+    ///
+    /// - Throws: `ModelError` if the model is invalid, `StoreError` if the store cannot be migrated or opened; see
+    ///   ``StagedMigrationManager/migrateStore(at:to:)``.
+    public convenience init(
+        at location: some MigratingLocation, migrationPlan plan: any SchemaMigrationPlan.Type,
+        mergePolicy: @autoclosure @escaping @Sendable () -> MergePolicy = .error
+    ) throws {
+        let newest = Self.newest(of: plan)
+        try self.init(
+            at: location, model: newest.managedObjectModel,
+            stagedMigration: StagedMigrationManager(plan),
+            classes: ObjectClasses(for: newest.models), mergePolicy: mergePolicy())
+    }
+
+    /// The version that a plan leads to.
+    private static func newest(of plan: any SchemaMigrationPlan.Type) -> any VersionedSchema.Type {
+        guard let newest = plan.schemas.last else {
+            preconditionFailure("\(plan) has no version")
+        }
+        return newest
     }
 }

@@ -7,41 +7,52 @@ public import CairnStore
 public import Foundation
 
 extension PersistentStoreCoordinator {
-    /// Writes a store as it is now into a new folder, and goes on with it there, in the place of the store before. A store in
-    /// memory comes onto the disk this way.
+    /// Copies the current state of a store into a new folder, and replaces the store by that copy. This also saves an
+    /// in-memory store to disk.
     ///
     /// ```swift
     /// let shop = try coordinator.migratePersistentStore(draft, to: URL(fileURLWithPath: "shop.cairn"))
     /// ```
     ///
-    /// What contexts have saved is in the new store, what they have not stays changed in them, and their next save goes there:
-    /// ids, objects and edits stay what they are. Who saves to the store meanwhile waits. Its metadata come along, also those
-    /// that wait for a save.
+    /// The new store contains everything that contexts have saved. Unsaved changes remain in the contexts, and their
+    /// next save goes to the new store: ids, objects and edits are preserved. Saves to the store wait until the copy is
+    /// complete. The metadata is copied, too, including values waiting for a save.
     ///
-    /// The store before is closed, and no longer of use. Its folder stays, as a copy with the same identifier: remove it with
-    /// ``PersistentContainer/destroyPersistentStore(at:force:)``, or keep it apart from the new one, as two stores with one
-    /// identifier are not to be in one coordinator.
+    /// The old store is closed and can no longer be used. Its folder remains as a copy with the same identifier: delete
+    /// it with ``PersistentContainer/destroyPersistentStore(at:force:)``, or do not add it to the same coordinator,
+    /// which cannot have two stores with one identifier.
     ///
-    /// With another identifier the new store is one of its own: objects of the store before are gone for the contexts, with
-    /// what is not saved of them, as when it is removed. ``CairnStore/StoreIdentity/id(movedFrom:)`` of the new one's identity tells
-    /// where they are.
+    /// With another identifier, the new store is unrelated: for the contexts, objects of the old store are gone, along
+    /// with their unsaved changes, as if it had been removed. ``StoreIdentity/id(movedFrom:)`` of the new
+    /// store's identity maps their ids.
     ///
-    /// Not from within a closure that observes the coordinator's changes: it would wait for itself.
+    /// Do not call this from a closure that observes the coordinator's changes: it would wait for itself.
     ///
     /// - Parameters:
     ///   - url: a folder that does not exist, or is empty.
-    ///   - identifier: what the new store is called by; nil: as the store before.
-    ///   - options: how the new store is opened; nil: to be written, with the durability of the store before.
-    /// - Returns: The store that is there now.
-    /// - Throws: `StoreError`: `.invalidRequest` if the store is none of the coordinator's, or not one on the log, or if there is
-    ///   something in the folder; as ``LogStore/copy(to:identifier:)``, and what opening the store throws. The coordinator has the
-    ///   store that it had then. A copy that broke off stays in the folder, which does not open:
-    ///   ``PersistentContainer/destroyPersistentStore(at:force:)`` removes it.
+    ///   - identifier: the new store's identifier; nil keeps the old one's.
+    ///   - options: how to open the new store; nil means for writing, with the old store's durability.
+    /// - Returns: The new store.
+    /// - Throws: `StoreError`: `.invalidRequest` if the store does not belong to the coordinator, or is not a log
+    ///   store, or if the folder is not empty; errors of ``LogStore/copy(to:identifier:)`` and of opening the store.
+    ///   The coordinator then keeps its old store. An interrupted copy remains in the folder and does not open:
+    ///   ``PersistentContainer/destroyPersistentStore(at:force:)`` deletes it.
     /// - Complexity: O(size of the store).
     @discardableResult
     public func migratePersistentStore(
         _ store: any PersistentStore, to url: URL, identifier: UUID? = nil,
         options: LogStoreOptions? = nil
+    ) throws(StoreError) -> LogStore {
+        try migratePersistentStore(
+            store, to: url, identifier: identifier, options: options, closes: true)
+    }
+
+    /// The same.
+    ///
+    /// - Parameter closes: whether the store before is closed: false if others have it too.
+    package func migratePersistentStore(
+        _ store: any PersistentStore, to url: URL, identifier: UUID?, options: LogStoreOptions?,
+        closes: Bool
     ) throws(StoreError) -> LogStore {
         guard let old = store as? LogStore, persistentStores.contains(where: { $0 === old }) else {
             throw StoreError(
@@ -80,10 +91,12 @@ extension PersistentStoreCoordinator {
             }
             throw error
         }
-        guard let made else { preconditionFailure("a store that was replaced has a successor") }
+        guard let made else { preconditionFailure("a replaced store has a successor") }
         // All that was in it is in the new one: nothing depends on how closing it ends.
-        old.keepStagedValues()
-        try? old.close()
+        if closes {
+            old.keepStagedValues()
+            try? old.close()
+        }
         return made
     }
 }

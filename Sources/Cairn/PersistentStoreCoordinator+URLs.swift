@@ -7,7 +7,7 @@ public import CairnStore
 public import Foundation
 
 extension PersistentStoreCoordinator {
-    /// The folder of a store; nil if it is in memory, or of another kind, or none of the coordinator's.
+    /// The folder of a store; nil if it is in memory, has another kind, or does not belong to the coordinator.
     public func url(for store: any PersistentStore) -> URL? {
         guard persistentStores.contains(where: { $0 === store }) else { return nil }
         return (store as? LogStore)?.path.map(Self.url)
@@ -19,24 +19,24 @@ extension PersistentStoreCoordinator {
         return persistentStores.first { self.url(for: $0).map(Self.resolved) == url }
     }
 
-    /// Goes on with the store in another folder, in the place of one of the coordinator's: mostly a copy of it.
+    /// Replaces one of the coordinator's stores by the store in another folder, usually a copy of it.
     ///
     /// ```swift
     /// try coordinator.setURL(URL(fileURLWithPath: "copies/shop.cairn"), for: shop)
     /// ```
     ///
-    /// The store must exist there; it is not made. What is saved from then on goes there, and what is read comes from there:
-    /// contexts notice when they next fetch or save, show its objects as they are there, and keep their edits on top. The store
-    /// before is closed. See ``replace(_:with:closes:)`` for one with another identifier.
+    /// The store must exist there; it is not created. From then on, saves and reads use it: contexts notice when they
+    /// next fetch or save, show its objects, and keep their edits. The old store is closed. See
+    /// ``replace(_:with:closes:)`` for a store with another identifier.
     ///
-    /// A folder that is to be moved is not moved while a store is open in it: remove the store, move the folder, add it again.
+    /// Do not move a folder while its store is open: remove the store, move the folder, and add it again.
     ///
-    /// - Parameter options: how it is opened; nil: for reading only if the store before was, and with its durability.
-    /// - Returns: The store that is there now. The one before is no longer of use.
-    /// - Throws: `StoreError`: what opening the store throws, `.invalidRequest` as ``replace(_:with:closes:)``, or if the store
-    ///   has no folder, or is the same one under another name, or is in that folder already and `options` are given. The coordinator has the
-    ///   store that it had then. And what closing that store throws, when the other is in its place already: see
-    ///   ``persistentStore(for:)``.
+    /// - Parameter options: how to open it; nil means read-only if the old store was, with the same durability.
+    /// - Returns: The new store. The old one can no longer be used.
+    /// - Throws: `StoreError`: errors of opening the store; `.invalidRequest` as ``replace(_:with:closes:)``, or if the
+    ///   store has no folder, is the same one under another name, or is already in that folder and `options` are given.
+    ///   The coordinator then keeps its old store. Also errors of closing the old store, when the new one is already in
+    ///   its place: see ``persistentStore(for:)-(URL)``.
     @discardableResult
     public func setURL(
         _ url: URL, for store: any PersistentStore, options: LogStoreOptions? = nil

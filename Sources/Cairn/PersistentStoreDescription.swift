@@ -6,13 +6,13 @@ public import CairnModel
 public import CairnObjects
 public import CairnStore
 
-/// A store that is to be opened for a coordinator.
+/// A store to open for a coordinator.
 public struct PersistentStoreDescription: Sendable {
     /// The folder; nil: in memory.
     public var path: String?
     /// The configuration of the model whose entities the store is for; nil: all entities.
     public var configuration: String?
-    /// How it is opened. In memory most of this has no meaning.
+    /// The options for opening it. Most of them do not apply in memory.
     public var options: LogStoreOptions
 
     /// Whether nothing can be written.
@@ -34,14 +34,14 @@ public struct PersistentStoreDescription: Sendable {
         set { options.shouldMigrateStoreAutomatically = newValue }
     }
 
-    /// Whether the store is opened as it is if it is of another version of the model that stores the same. See
+    /// Whether a store with another version of the model is opened without migration if both are stored alike. See
     /// `LogStoreOptions.ignoresModelVersion`.
     public var ignoresModelVersion: Bool {
         get { options.ignoresModelVersion }
         set { options.ignoresModelVersion = newValue }
     }
 
-    /// The store in a folder, which is made if it is missing.
+    /// The store in a folder, which is created if it does not exist.
     public init(
         at path: String, configuration: String? = nil, options: LogStoreOptions = LogStoreOptions()
     ) {
@@ -50,7 +50,7 @@ public struct PersistentStoreDescription: Sendable {
         self.options = options
     }
 
-    /// A store in memory: it is gone when it is closed.
+    /// A store in memory, whose contents are lost when it is closed.
     public init(inMemoryFor configuration: String? = nil) {
         path = nil
         self.configuration = configuration
@@ -88,7 +88,7 @@ extension PersistentStoreCoordinator {
 
     /// A store of the coordinator's model. One that has the entities in another order than the coordinator is migrated to its order,
     /// if it may be migrated at all; where versions are ignored it keeps its own.
-    private func openStore(at path: String, _ options: LogStoreOptions) throws(StoreError)
+    package func openStore(at path: String, _ options: LogStoreOptions) throws(StoreError)
         -> LogStore
     {
         let store = try LogStore.open(at: path, schema: schema, options: options)

@@ -7,16 +7,18 @@
 //   4. Before a store is migrated by a stage with code afterwards it is noted among its metadata what is to be run, and when it has run
 //      the note goes: so a process that ends in between does not leave it out.
 //
+// A store elsewhere goes through all of this as a log, and is replaced by that in the end (`MigratingLocation`).
+//
 // Invariants: between any two steps the store is whole, and of one of the versions.
 // Threads: that of the caller; the store is closed before and after.
 
 public import CairnLog
-import CairnMigration
+public import CairnMigration
 public import CairnModel
 public import CairnObjects
 public import CairnStore
 
-/// Leads a store through the versions of its model, in stages.
+/// Migrates a store through the versions of its model, in stages.
 ///
 /// ```swift
 /// let manager = StagedMigrationManager([
@@ -26,9 +28,9 @@ public import CairnStore
 /// try manager.migrateStore(at: "shop.cairn", to: v3)
 /// ```
 ///
-/// Stages are in the order of the versions. Between the last version of one stage and the first of the next, and to the model that
-/// is opened, the store follows what can be inferred. Stages that a store has behind it do nothing, and a store may begin in the
-/// middle of one.
+/// Stages are in version order. Between the last version of one stage and the first of the next, and up to the model
+/// being opened, the store is migrated automatically. Stages that the store has already been through do nothing, and a
+/// store may start in the middle of a stage.
 public struct StagedMigrationManager: Sendable {
     /// The stages, in their order.
     public let stages: [MigrationStage]
@@ -46,8 +48,8 @@ public struct StagedMigrationManager: Sendable {
         planned = nil
     }
 
-    /// The migration that a plan of typed classes describes. A stage may skip versions between: a store that is of one of
-    /// these goes on to the next version.
+    /// The migration of a plan of typed classes. A stage may skip versions: a store with one of these is migrated to the
+    /// next version.
     public init(_ plan: any SchemaMigrationPlan.Type) {
         stages = plan.stages
         models = plan.schemas.map { $0.modelReference }
@@ -62,28 +64,24 @@ public struct StagedMigrationManager: Sendable {
         "\(stage.currentModel.versionChecksum) \(stage.nextModel.versionChecksum)"
     }
 
-    /// Leads a closed store to a model. Where there is no store, or it is of that model, nothing is done.
+    /// Migrates a closed store to a model. Does nothing if there is no store, or if it already has that model.
     ///
     /// - Parameters:
-    ///   - options: how it is opened for it.
-    /// - Returns: how many versions it went through.
-    /// - Throws: `StoreError`; the store is of one of the versions, and whole: `.stagedMigrationUnknownVersion` if it is of a version
-    ///   that the stages do not know; `.stagedMigrationBackwards` if it is of a later one; `.modelReferenceNotFound`;
-    ///   `.migrationFailed` with what the code of a stage threw; what ``LogStore/migrate(at:to:options:)`` and
-    ///   `MigrationManager.migrate()` throw.
+    ///   - options: how to open it for the migration.
+    /// - Returns: the number of versions it went through.
+    /// - Throws: `StoreError`; the store has one of the versions and is intact: `.stagedMigrationUnknownVersion` if no
+    ///   stage contains its version; `.stagedMigrationBackwards` if its version is later; `.modelReferenceNotFound`;
+    ///   `.migrationFailed` with the error of a stage's code; errors of ``LogStore/migrate(at:to:options:)`` and
+    ///   `MigrationManager.migrate()`.
     @discardableResult
     public func migrateStore(
         at path: String, to model: ManagedObjectModel,
         options: LogStoreOptions = LogStoreOptions()
     ) throws(StoreError) -> Int {
-        let order = try StageOrder(stages, models: models, planned: planned, to: model)
+        let order = try order(to: model)
         guard let metadata = try metadata(at: path, options) else { return 0 }
         let version = metadata.model.versionChecksum
-        if case .string(let pending)? = metadata[Self.pendingKey],
-            let first = pending.split(separator: " ").first,
-            let stage = order.stage(from: String(first), to: version),
-            pending == Self.pending(stage)
-        {
+        if let stage = pendingStage(metadata, order) {
             try runAfter(stage, metadata.model, at: path, options)
         }
         var current = metadata.model
@@ -99,6 +97,49 @@ public struct StagedMigrationManager: Sendable {
             current = step.model
         }
         return steps.count
+    }
+
+    /// Migrates a store at a location to a model, like a store in a folder. All stages are one atomic change of the store:
+    /// it keeps its version, or has the last one.
+    ///
+    /// - Returns: the number of versions it went through.
+    /// - Throws: As ``migrateStore(at:to:options:)`` and `PostgresStore.migrate(at:to:options:)`; the store has not
+    ///   changed.
+    @discardableResult
+    public func migrateStore(at location: some MigratingLocation, to model: ManagedObjectModel)
+        throws(StoreError) -> Int
+    {
+        let order = try order(to: model)
+        // Mostly there is nothing to do: no log is made to find that.
+        guard let metadata = try location.metadataToMigrate() else { return 0 }
+        let steps = try order.steps(
+            from: metadata.model.versionChecksum, to: model.versionChecksum)
+        let isPending = pendingStage(metadata, order) != nil
+        if steps.isEmpty, !isPending { return 0 }
+        var count = 0
+        try location.migrateThroughLog { path, options throws(StoreError) in
+            // Somebody else may have done it by now.
+            let metadata = try self.metadata(at: path, options)
+            count = try migrateStore(at: path, to: model, options: options)
+            return count > 0 || metadata.map { pendingStage($0, order) != nil } ?? false
+        }
+        return count
+    }
+
+    private func order(to model: ManagedObjectModel) throws(StoreError) -> StageOrder {
+        try StageOrder(stages, models: models, planned: planned, to: model)
+    }
+
+    /// The stage that a store is behind, but for the code that runs after it.
+    private func pendingStage(_ metadata: StoreMetadata, _ order: StageOrder)
+        -> CustomMigrationStage?
+    {
+        guard case .string(let pending)? = metadata[Self.pendingKey],
+            let first = pending.split(separator: " ").first,
+            let stage = order.stage(from: String(first), to: metadata.model.versionChecksum),
+            pending == Self.pending(stage)
+        else { return nil }
+        return stage
     }
 
     /// What the store says of itself; nil if there is none.

@@ -8,8 +8,8 @@ public import Foundation
 extension StoreError: CustomNSError, LocalizedError {
     /// The number of the error's code, which is Core Data's.
     public var errorCode: Int { code.rawValue }
-    /// What the error is about, under Core Data's keys.
+    /// The error's details, under Core Data's keys.
     public var errorUserInfo: [String: Any] { userInfo }
-    /// The message: a sentence without anybody's data.
+    /// The message: a sentence without users' data.
     public var errorDescription: String? { message }
 }

@@ -1,10 +1,10 @@
-// Events for swift-log: a constant message, and what it is about under dotted keys.
+// Events for swift-log: a constant message, with the details under dotted metadata keys.
 
 import CairnModel
 public import CairnStore
 public import Logging
 
-/// Passes what contexts do on to a logger: faults at the level `trace`, all else at `debug`.
+/// Logs what contexts do with a logger: faults at the level `trace`, everything else at `debug`.
 ///
 /// ```swift
 /// container.instruments = [LogInstrument(logger: logger)]
@@ -15,16 +15,16 @@ public struct LogInstrument: Instrument {
     private let logger: Logger
     private let includesValues: Bool
 
-    /// Events for a logger.
+    /// Creates an instrument for a logger.
     ///
-    /// - Parameter includesValues: whether the values that predicates compare with, and the messages of errors, are logged: they
-    ///   may be data of users.
+    /// - Parameter includesValues: whether to log the values that predicates compare with, and the messages of errors: they
+    ///   can be users' data.
     public init(logger: Logger, includesValues: Bool = false) {
         self.logger = logger
         self.includesValues = includesValues
     }
 
-    /// What the logger's level lets through.
+    /// The kinds of events that the logger's level includes.
     public var interests: StoreEventKinds {
         switch logger.logLevel {
         case .trace: .all

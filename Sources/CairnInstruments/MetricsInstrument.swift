@@ -9,7 +9,7 @@ public import CairnStore
 public import CoreMetrics
 import Synchronization
 
-/// Counts what contexts do, and how long it takes, as metrics.
+/// Reports counts and durations of what contexts do as metrics.
 ///
 /// ```swift
 /// container.instruments = [MetricsInstrument()]
@@ -18,8 +18,8 @@ import Synchronization
 /// | name | what |
 /// | --- | --- |
 /// | `cairn.fetches`, `.fetch.duration`, `.fetch.rows`, `.fetch.failures` | requests that read, with the dimension `kind` |
-/// | `cairn.faults` | faults that were touched |
-/// | `cairn.fault.misses`, `.fault.duration` | those that asked the store |
+/// | `cairn.faults` | faults that were fired |
+/// | `cairn.fault.misses`, `.fault.duration` | faults that queried the store |
 /// | `cairn.saves`, `.save.duration`, `.save.inserted`, `.save.updated`, `.save.deleted`, `.save.absorbed`, `.save.conflicts`, `.save.failures` | saves |
 /// | `cairn.batches`, `.batch.duration`, `.batch.inserted`, `.batch.updated`, `.batch.deleted`, `.batch.failures` | batch requests, with the dimension `kind` |
 /// | `cairn.refreshed` | objects that became faults again |
@@ -39,13 +39,13 @@ public final class MetricsInstrument: Instrument {
     private let factory: any MetricsFactory
     private let made = Mutex(Made())
 
-    /// Metrics whose names begin with a prefix and a point, made by a factory; nil: by the one of the process.
+    /// Creates metrics whose names begin with a prefix and a dot, with a factory; nil: the factory of the process.
     public init(prefix: String = "cairn", factory: (any MetricsFactory)? = nil) {
         self.prefix = prefix
         self.factory = factory ?? MetricsSystem.factory
     }
 
-    /// All but advice, which is not a number.
+    /// All events except advice, which is not a number.
     public var interests: StoreEventKinds { StoreEventKinds.all.subtracting(.advice) }
 
     /// Counts an event.

@@ -1,4 +1,4 @@
-// The order of lists whose members are kept in other rows than before.
+// The order of lists whose members are stored in other rows than before.
 //
 // Rows without an order key stand by their numbers (F-709). Where that is not the order that a list had, its rows share the keys
 // that their numbers stand for, in the order of the list: so all keys differ, and stay below those of numbers to come (F-710).
@@ -8,7 +8,8 @@
 import CairnLog
 
 struct CarriedOrder {
-    /// By owner, above, and member, below: where it stood among the owner's members.
+    /// The position of a member among its owner's members; the owner is in the upper bits of the key, the member in the
+    /// lower.
     private let places: [UInt64: Int]
 
     var isEmpty: Bool { places.isEmpty }

@@ -1,4 +1,4 @@
-// Leads an open store to another model.                                                              ENGINE-NOTES 16
+// Migrates an open store to another model.                                                           ENGINE-NOTES 16
 //
 //   1. Keys of constraints that objects may stand against are read first, so that a store that cannot follow is not touched.
 //   2. A segment is begun that says that the store has followed a change of its model (F-719).
@@ -16,7 +16,7 @@ import CairnLog
 import CairnModel
 import CairnStore
 
-/// What a migration has done, or would do.
+/// The effects of a migration, or of a dry run.
 struct MigrationResult {
     /// The objects that went with their entities, by the names of these in the old model.
     var removed: [String: Int] = [:]
@@ -145,7 +145,7 @@ extension Engine {
         guard catalog.next.leftVersions.contains(schema.model.versionChecksum) else { return }
         throw StoreError(
             .incompatibleModel,
-            "the store was migrated from this version of its model to a later one, and is migrated back only on request, "
+            "the store was migrated from this version of its model to a later one, and is only migrated back on request, "
                 + "because objects lose what the version does not have: \(schema.difference(to: catalog.schema))",
             cause: ModelMismatch(store: catalog.storedModel, model: schema.model))
     }
@@ -218,7 +218,7 @@ extension StoreError {
         }
         self.init(
             .migrationFailed,
-            "two deduplication requests change the same object, and nothing says which comes first",
+            "two deduplication requests change the same object, and their order is undefined",
             conflicts: conflicts, cause: error)
     }
 }

@@ -1,4 +1,4 @@
-// One pass over the keys of a uniqueness constraint that a store is to follow.                        ENGINE-NOTES 16
+// One pass over the keys of a uniqueness constraint that a store is about to enforce.                 ENGINE-NOTES 16
 //
 //   1. The key of each live row is hashed; a number and half of its hash are 8 bytes.
 //   2. They are sorted: rows with one key have one hash, so they stand together.
@@ -16,7 +16,7 @@ import CairnModel
 import CairnStore
 
 struct KeyPass {
-    /// The catalog that the constraint is of.
+    /// The catalog of the constraint.
     let catalog: Catalog
     /// The constraint, by its index there.
     let unique: Int

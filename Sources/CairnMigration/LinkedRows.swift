@@ -1,4 +1,4 @@
-// Who is connected with whom by relationships that a new schema keeps otherwise: references become pairs, pairs references.
+// The links of relationships that a new schema stores differently: references become pairs, pairs references.
 //
 //   1. Before the state gets the new catalog they are gathered, owner by owner, in the order of ordered ones: 8 bytes each.
 //   2. Afterwards rows are written: new pairs, whose numbers rise in that order, so that a list keeps it; and the rows of owners
@@ -14,7 +14,7 @@ import CairnModel
 import CairnStore
 
 struct LinkedRows {
-    /// Pairs to be written.
+    /// Pairs to write.
     fileprivate struct BuiltPairs {
         /// The hidden entity of the new catalog.
         let entity: Int

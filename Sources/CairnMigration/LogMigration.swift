@@ -1,4 +1,4 @@
-// A migration of a store by a mapping, as the object layer carries it out.                            ENGINE-NOTES 16
+// A migration of a store with a mapping model, run by the object layer.                               ENGINE-NOTES 16
 //
 //   1. The store is opened alone, as for any migration. What a migration that broke off has left is removed.
 //   2. The new content is made in a store beside: a real one, in the folder `migration` of the store's.
@@ -15,7 +15,7 @@ public import CairnStore
 import Synchronization
 import SystemPackage
 
-/// A migration of a store on the log by a mapping.
+/// A migration of a log store with a mapping model.
 final class LogMigration: MappedMigration {
     private let engine: Engine
     private let reader: LogStore
@@ -103,16 +103,17 @@ final class LogMigration: MappedMigration {
 }
 
 extension LogStore {
-    /// Begins to migrate a closed store to another version of its model by a mapping; `MigrationManager` carries it out.
+    /// Begins to migrate a closed store to another version of its model with a mapping model, for `MigrationManager`.
     ///
-    /// The store cannot be opened for writing until it is finished or cancelled; other processes can read what it has. While it is
-    /// under way it needs the space of the new content twice, beside that of the old one.
+    /// The store cannot be opened for writing until the migration is finished or cancelled; other processes can read its
+    /// old contents. In addition to the old contents, the migration temporarily needs twice the space of the new contents.
     ///
-    /// Objects that became of others keep their ids, if the hierarchy of their entity goes on. Changes that the history has from
-    /// before name no objects any more. A version of this library that knows no migration cannot open the store any more.
+    /// Migrated objects keep their ids, if the hierarchy of their entity continues. Earlier changes in the history no
+    /// longer refer to objects. Versions of this library that do not support migration can no longer open the store.
     ///
-    /// - Throws: `StoreError`: `.storeInUse` if the store is open in this process or another one writes to it; `.noSpace` if the disk has
-    ///   less room than about that (``LogStoreOptions/checksSpaceBeforeMigration``); what opening throws.
+    /// - Throws: `StoreError`: `.storeInUse` if the store is open in this process or another one writes to it; `.noSpace`
+    ///   if the disk has less space than estimated (``LogStoreOptions/checksSpaceBeforeMigration``); the errors of opening
+    ///   the store.
     public static func beginMigration(
         at path: String, to schema: Schema, options: LogStoreOptions = LogStoreOptions()
     ) throws(StoreError) -> any MappedMigration {

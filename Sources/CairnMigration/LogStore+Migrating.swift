@@ -1,4 +1,4 @@
-// Leads closed stores to another model.
+// Migrates closed stores to another model.
 
 import CairnFormat
 public import CairnLog
@@ -6,15 +6,15 @@ public import CairnModel
 public import CairnStore
 import SystemPackage
 
-/// What a migration did.
+/// The result of a migration.
 public struct MigrationReport: Sendable {
-    /// How the old model became the new one.
+    /// The changes from the old model to the new one.
     public let plan: ModelMigrationPlan
-    /// How many objects went with their entities, by the names of these in the old model.
+    /// The number of objects that were deleted with their entities, by the names of these in the old model.
     public let removedObjects: [String: Int]
-    /// How many objects were folded into others, as rules for duplicates said.
+    /// The number of objects that were merged into others by deduplication rules.
     public let foldedObjects: Int
-    /// The commit that did it; nil if the store was of the new model already.
+    /// The commit of the migration; nil if the store already had the new model.
     public let commit: UInt64?
 
     /// Says what was done.
@@ -30,28 +30,29 @@ public struct MigrationReport: Sendable {
 }
 
 extension LogStore {
-    /// Leads a closed store to another version of its model: everything that can be inferred, in one commit.
+    /// Migrates a closed store to another version of its model, with everything that can be inferred, in one commit.
     ///
-    /// Objects keep their ids, but for those of an entity that leaves its hierarchy: they keep their number, and are of a hierarchy
-    /// of their own then. Rows stay as they are and are read as the new model has them, until compaction writes them
-    /// anew; so the cost does not depend on how many there are, unless a constraint is new, a relationship is to be kept
-    /// otherwise or an attribute has to be computed. A crash leaves the store of the old model or that of the new one.
+    /// Objects keep their ids, except objects of an entity that leaves its hierarchy: they keep their numbers in a
+    /// hierarchy of their own. Rows do not change, and are read as the new model defines them, until compaction rewrites
+    /// them. So the cost does not depend on the number of rows, unless a constraint is new, a relationship is stored
+    /// differently or an attribute has to be computed. After a crash the store has either the old model or the new one.
     ///
     /// ```swift
     /// let report = try LogStore.migrate(at: "shop.cairn", to: Schema(newModel))
     /// print(report.plan.conclusion)  // can be inferred: metadata only
     /// ```
     ///
-    /// States of the past (``LogStoreOptions/pastStates``) begin again: those of the old model cannot be read any more.
-    /// A version of this library that knows no migration cannot open the store any more.
+    /// Past states (``LogStoreOptions/pastStates``) start over: those of the old model can no longer be read. Versions of
+    /// this library that do not support migration can no longer open the store.
     ///
     /// - Parameters:
-    ///   - options: how it is opened for it. With ``LogStoreOptions/migrationProgress`` it can be cancelled.
-    /// - Throws: `StoreError`; the store is as it was: `.cannotInferMapping` with what needs a mapping in
+    ///   - options: the options for opening the store. With ``LogStoreOptions/migrationProgress`` the migration can be
+    ///     cancelled.
+    /// - Throws: `StoreError`; the store has not changed: `.cannotInferMapping` with the changes that require a mapping in
     ///   ``StoreError/details``, `.migrationConstraintViolation` with a ``MigrationDuplicates`` as its cause,
-    ///   `.migrationFailed` if objects lack what the new model requires, `.migrationCancelled`, `.noSpace` if the disk has too little
-    ///   room (``LogStoreOptions/checksSpaceBeforeMigration``), `.storeInUse` if the store is open in
-    ///   this process or another one writes to it.
+    ///   `.migrationFailed` if objects lack what the new model requires, `.migrationCancelled`, `.noSpace` if the disk has
+    ///   too little space (``LogStoreOptions/checksSpaceBeforeMigration``), `.storeInUse` if the store is open in this
+    ///   process or another one writes to it.
     @discardableResult
     public static func migrate(
         at path: String, to schema: Schema, options: LogStoreOptions = LogStoreOptions()
@@ -126,7 +127,8 @@ extension LogStore {
 
     /// The objects of a closed store that violate constraints of another version of its model. Nothing is written.
     ///
-    /// - Throws: `StoreError`: `.cannotInferMapping` if the store could not follow anyway; what opening throws.
+    /// - Throws: `StoreError`: `.cannotInferMapping` if the migration cannot be inferred anyway; the errors of opening the
+    ///   store.
     /// - Complexity: O(objects of the entities with such constraints).
     public static func duplicates(
         at path: String, for schema: Schema, options: LogStoreOptions = LogStoreOptions()

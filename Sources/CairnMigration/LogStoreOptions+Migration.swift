@@ -2,12 +2,12 @@ public import CairnLog
 import CairnStore
 
 extension LogStoreOptions {
-    /// Whether a store of another version of the model is migrated to the one that it is opened with, as
-    /// ``LogStore/migrate(at:to:options:)`` does; false: opening it throws `.incompatibleModel`. nil: a container or a coordinator
-    /// does so, a store that is opened by itself does not.
+    /// Whether a store with another version of the model is migrated when it is opened, as with
+    /// ``LogStore/migrate(at:to:options:)``; false: opening it throws `.incompatibleModel`. nil: true in a container or a
+    /// coordinator, false for a store that is opened on its own.
     ///
-    /// Opening never migrates it back to a version that it has left, as an older version of an app would have it: it throws
-    /// `.incompatibleModel`. ``LogStore/migrate(at:to:options:)`` does migrate it back.
+    /// Opening a store never migrates it back to a version from which it was migrated, for example when an older version of
+    /// an app opens it: it throws `.incompatibleModel`. ``LogStore/migrate(at:to:options:)`` does migrate it back.
     public var shouldMigrateStoreAutomatically: Bool? {
         get {
             switch automaticMigration {

@@ -1,4 +1,4 @@
-// Takes the rows that a mapping has made, in a store of their own, into the commit that changes the schema.   ENGINE-NOTES 16
+// Adds the rows that a mapping has created, in a separate store, to the commit that changes the schema.       ENGINE-NOTES 16
 //
 //   1. Each object gets its number: that of the old object that it became of, if its hierarchy goes on and nobody else has it, or
 //      one that no object ever had.
@@ -17,7 +17,7 @@ import CairnLog
 import CairnModel
 import CairnStore
 
-/// The rows that a mapping has made.
+/// The rows that a mapping has created.
 struct MappedContent {
     /// The store that they are in. Its catalog has the entities, trees and columns of the new one, in the same order.
     let engine: Engine
@@ -37,7 +37,7 @@ struct MappedContent {
             let state = pin.state
             precondition(
                 state.catalog.entities.map(\.name) == builder.catalog.entities.map(\.name),
-                "the rows are of the model that the store is migrated to")
+                "the rows have the model of the migrated store")
             try monitor.begin(.mapping, total: state.counts.reduce(0, +))
             let numbers = try numbers(state, &builder, plan, old)
             let keyed = try keyed(state, numbers, &builder)

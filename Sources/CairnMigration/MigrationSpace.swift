@@ -1,4 +1,4 @@
-// How much room a migration is likely to need, asked of the disk before it begins.                    ENGINE-NOTES 16
+// Checks before a migration whether the disk has the space that it is likely to need.                 ENGINE-NOTES 16
 //
 // What a migration writes is written beside what is there: rows of entities that have columns to be computed or led elsewhere, and
 // all rows where a mapping makes them anew. What only changes names, places or rules takes next to nothing, and is not asked for.
@@ -14,7 +14,7 @@ import CairnModel
 import CairnStore
 
 extension Engine {
-    /// Bytes of a row of a pair, about.
+    /// The approximate size of a pair's row in bytes.
     private static let bytesOfPair: UInt64 = 16
 
     /// Bytes that a plan has written anew, about. Large values stay where they are, but those of a hierarchy that is split off,

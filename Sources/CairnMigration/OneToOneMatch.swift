@@ -1,5 +1,4 @@
-// Who is whose partner, where a relationship and its inverse lead to one object each and the links that they are made of may
-// lead to several.
+// Matches partners for a one-to-one relationship whose old links may refer to several objects.
 //
 // Links that are known from both sides come first, then the others, each in the order of the objects and of their members; each
 // one stays whose ends have no partner yet.
@@ -10,7 +9,7 @@
 import CairnModel
 
 struct OneToOneMatch {
-    /// A to-one relationship, by where it is declared.
+    /// A to-one relationship, by its declaration.
     struct Side: Hashable {
         let entity: Int
         let column: Int

@@ -1,4 +1,4 @@
-// Leads a store from one schema to the next, in one commit.                                          ENGINE-NOTES 16
+// Migrates a store from one schema to the next, in one commit.                                       ENGINE-NOTES 16
 //
 //   1. Objects of entities that go leave references to them, and die block by block.
 //   2. Who is connected with whom is gathered of relationships that are to be kept otherwise.
@@ -24,7 +24,7 @@ struct SchemaChange {
     let successor: CatalogSuccessor
     private let old: Catalog
     var monitor: MigrationMonitor
-    /// Keys that were read before, of the rows as they are: by unique index of the new catalog.
+    /// Keys that have been read from the unchanged rows, by unique index of the new catalog.
     var keys: [Int: KeyPass] = [:]
     /// Whether rows were born or have died, so that what was read before is not what is there.
     private var changesRows = false

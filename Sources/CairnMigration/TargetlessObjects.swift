@@ -1,4 +1,4 @@
-// The objects that would have no target where another version of the model requires one, found without changing anything.
+// The objects without a target that another version of the model requires, found without changing anything.
 //
 //   1. Of a reference that stays, the rows with nil count.
 //   2. Of one that is made of links that the old model kept otherwise, the links are gathered: who has none counts. Where both
@@ -11,7 +11,7 @@
 package import CairnModel
 package import CairnStore
 
-/// Objects that have no target where a new model requires one.
+/// Objects without a target that a new model requires.
 package struct TargetlessObjects: Sendable, Hashable {
     /// The entity, by its name in the new model.
     package let entity: String

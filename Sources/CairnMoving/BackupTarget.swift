@@ -1,4 +1,4 @@
-// The folder that a backup goes into: who may write there, and what it holds.
+// The folder of a backup: who may write there, and its contents.
 //
 // Its content is what its mark says, if nobody has opened it for writing since it was copied. Else its log is read to
 // the end, as somebody may have gone on from there.
@@ -12,7 +12,7 @@ import CairnStore
 import SystemPackage
 
 struct BackupTarget {
-    /// What an earlier backup holds.
+    /// The contents of an earlier backup.
     struct Content {
         var end: LogEnd
         var commit: UInt64
@@ -37,7 +37,7 @@ struct BackupTarget {
             isNew = try !fileSystem.exists(path)
             guard try !isNew || fileSystem.list(folder).isEmpty else {
                 throw StoreError(
-                    .invalidRequest, "the folder is not empty and holds no backup",
+                    .invalidRequest, "the folder is not empty and contains no backup",
                     context: .init(path: "\(folder)"))
             }
         } else {
@@ -51,9 +51,9 @@ struct BackupTarget {
         }
         guard try lock.lock(byte: 0, exclusive: true), try lock.lock(byte: 1, exclusive: false)
         else {
-            let who = try lock.lockHolder(byte: 0).map { "process \($0)" } ?? "somebody else"
+            let who = try lock.lockHolder(byte: 0).map { "process \($0)" } ?? "another process"
             throw StoreError(
-                .storeInUse, "\(who) writes to the folder", context: .init(path: "\(folder)"))
+                .storeInUse, "\(who) is writing to the folder", context: .init(path: "\(folder)"))
         }
         files = StoreFiles(
             folder: folder, fileSystem: fileSystem, lock: lock,
@@ -61,12 +61,12 @@ struct BackupTarget {
         self.storeID = storeID
         if files.hasOtherWriters {
             throw StoreError(
-                .storeInUse, "another process has the folder open to write",
+                .storeInUse, "another process has the folder open for writing",
                 context: .init(path: "\(folder)"))
         }
         guard try files.isCurrent() else {
             throw StoreError(
-                .storeInUse, "the folder was removed meanwhile", context: .init(path: "\(folder)"))
+                .storeInUse, "the folder was removed", context: .init(path: "\(folder)"))
         }
         try files.refuseOtherHosts()
         if try files.readMark() == nil { try files.refuseForeignLock() }
@@ -81,7 +81,7 @@ struct BackupTarget {
     func refusal(_ message: String, _ end: LogEnd? = nil) -> StoreError {
         StoreError(
             .invalidRequest,
-            message + "; make a new backup in another folder",
+            message + "; create a new backup in another folder",
             context: .init(
                 path: "\(files.folder)", segment: end?.segment, offset: end?.offset))
     }
@@ -92,7 +92,7 @@ struct BackupTarget {
     func content() throws -> Content? {
         let mark = try files.readMark()
         if let mark, mark.store != storeID {
-            throw refusal("the folder holds another store, or a backup of one")
+            throw refusal("the folder contains another store, or a backup of one")
         }
         guard let mark, mark.role.isCopy else { return try readContent(mark) }
         if mark.lsn == 0 { return nil }
@@ -115,10 +115,10 @@ struct BackupTarget {
         switch try reader.read() {
         case .nothing: return nil
         case .unfinished:
-            throw refusal("the folder holds a store that was never finished")
+            throw refusal("the folder contains an unfinished store")
         case .log(let log):
             guard log.storeID == storeID else {
-                throw refusal("the folder holds another store, or a backup of one")
+                throw refusal("the folder contains another store, or a backup of one")
             }
             return try content(
                 to: log.end, commit: log.commit, try newest(log.end.segment), isUntouched: false)
@@ -133,7 +133,7 @@ struct BackupTarget {
             throw refusal("the folder lacks segment \(number), in which its content ends")
         }
         guard newest.segment.header.store == storeID else {
-            throw refusal("the folder holds another store, or a backup of one")
+            throw refusal("the folder contains another store, or a backup of one")
         }
         return newest
     }

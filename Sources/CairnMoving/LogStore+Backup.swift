@@ -5,36 +5,36 @@ public import CairnLog
 public import CairnStore
 import SystemPackage
 
-/// What a backup did.
+/// The result of a backup.
 public struct BackupResult: Sendable, Equatable {
-    /// The commit whose content the backup has.
+    /// The commit whose state the backup contains.
     public let commit: UInt64
-    /// Whether there was an earlier backup, which this one goes on from.
+    /// Whether this backup continues an earlier one.
     public let isIncremental: Bool
-    /// Bytes of the backup's segments.
+    /// The size of the backup's segments in bytes.
     public let bytes: UInt64
-    /// Bytes that were copied, a checkpoint included.
+    /// The number of bytes copied, including a checkpoint.
     public let copiedBytes: UInt64
 }
 
 extension LogStore {
-    /// Copies the store into a folder: the newest state, while others read and write. The copy is a store like any
-    /// other, on the disk when this returns, also if this one is in memory.
+    /// Copies the newest state of the store into a folder, while others read and write. The copy is a regular store, and on
+    /// disk when this returns, even if this store is in memory.
     ///
-    /// A folder that is not there is made. One that holds an earlier backup of this store gets what is new since; it
-    /// opens as the earlier backup until the new one is whole, whatever interrupts this. Whoever writes to a backup
-    /// makes a store of its own of it, into which nothing is copied any more.
+    /// The folder is created if it does not exist. If it contains an earlier backup of this store, only new data is copied;
+    /// it can be opened as the earlier backup until the new one is complete, even if this is interrupted. Writing to a
+    /// backup makes it a separate store, into which nothing can be copied any longer.
     ///
     /// ```swift
     /// let result = try store.backup(to: "/backups/shop.cairn")
     /// print(result.copiedBytes, "bytes copied")
     /// ```
     ///
-    /// - Parameter progress: told the bytes copied so far, and about how many there will be.
-    /// - Throws: `StoreError`: `.invalidRequest` if the folder is the store itself, or holds something else than an
-    ///   earlier backup of it (with segment and byte where the two went different ways); `.damaged` with the place
-    ///   if what is to be copied is not whole; `.storeInUse` if somebody else writes to the folder; `.noSpace`.
-    /// - Complexity: O(bytes copied). The whole of an earlier backup is read if it was opened for writing since.
+    /// - Parameter progress: called with the bytes copied so far, and their approximate total.
+    /// - Throws: `StoreError`: `.invalidRequest` if the folder is the store itself, or contains something other than an
+    ///   earlier backup of it (with segment and byte at which the two diverged); `.damaged` with the location if the data
+    ///   to copy is corrupt; `.storeInUse` if another process writes to the folder; `.noSpace`.
+    /// - Complexity: O(bytes copied). An earlier backup is read completely if it was opened for writing since.
     public func backup(to path: String, progress: ((UInt64, UInt64) -> Void)? = nil)
         throws(StoreError) -> BackupResult
     {

@@ -1,4 +1,4 @@
-// "Save as": a store under another name, in another place.
+// "Save as": a store under another name, in another location.
 
 import CairnFileSystem
 public import CairnLog
@@ -9,9 +9,9 @@ import Synchronization
 import SystemPackage
 
 extension LogStore {
-    /// Writes the store as it is now into a new folder, as a store of its own: with the same objects, numbers, row versions and
-    /// metadata, and another identifier. This store is only read; others may write to it meanwhile. A store in memory
-    /// comes onto the disk this way.
+    /// Copies the current state of the store into a new folder, as a separate store with the same objects, numbers, row
+    /// versions and metadata, and another identifier. This store is only read; others can write to it meanwhile. Use it to
+    /// save a store in memory to disk.
     ///
     /// ```swift
     /// try draft.copy(to: "shop.cairn")
@@ -19,12 +19,12 @@ extension LogStore {
     /// let moved = shop.identity.id(movedFrom: old)
     /// ```
     ///
-    /// If it breaks off, the folder does not open, and ``destroy(at:force:)`` removes it. Metadata that wait for a save are not
-    /// in it, as little as what contexts have not saved.
+    /// If the copy is interrupted, the folder cannot be opened; remove it with ``destroy(at:force:)``. Pending metadata are
+    /// not copied, and neither are unsaved changes of contexts.
     ///
-    /// - Parameter identifier: what the new store is called by: the ids of its objects bear it.
-    /// - Throws: `StoreError`: `.invalidRequest` if there is something in the folder, or it is in this store's own;
-    ///   `.damaged` with the place, before anything is made; `.noSpace`, `.inputOutput`.
+    /// - Parameter identifier: the identifier of the new store, which the ids of its objects contain.
+    /// - Throws: `StoreError`: `.invalidRequest` if the folder is not empty, or is in this store's folder; `.damaged` with
+    ///   the location, before anything is created; `.noSpace`, `.inputOutput`.
     /// - Complexity: O(size of the store); it is read three times.
     public func copy(to path: String, identifier: UUID = UUID()) throws(StoreError) {
         try copy(to: path, on: POSIXFileSystem(), identifier: identifier)

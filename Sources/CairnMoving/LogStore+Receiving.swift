@@ -1,4 +1,4 @@
-// Makes a store on the log of the content of another store.                                    Format 20.5, 60, 77
+// Creates a log store with the contents of another store.                                      Format 20.5, 60, 77
 //
 //   1. The folder is made; its mark says that there is no store here.                                     F-220
 //   2. The history: for each transaction a commit with its number, which says nothing else. Numbers may be left out (F-602).
@@ -18,9 +18,9 @@ package import CairnStore
 import SystemPackage
 
 extension LogStore {
-    /// Makes a store in a new folder of the content of another store: the same store in another place, with its identifier.
+    /// Creates a store in a new folder with the contents and the identifier of another store.
     ///
-    /// - Throws: `StoreError`: `.openFailed` if there is something in the folder's place; what reading the content throws.
+    /// - Throws: `StoreError`: `.openFailed` if the path exists already; the errors of reading the contents.
     @discardableResult
     package static func make(
         at path: String, of content: some StoreContent, options: LogStoreOptions = LogStoreOptions()
@@ -35,7 +35,7 @@ extension LogStore {
             throw StoreError(
                 .openFailed,
                 error.code == .fileExists
-                    ? "something exists there already: choose another folder" : "\(error)",
+                    ? "the destination already exists: choose another folder" : "\(error)",
                 context: .init(path: path))
         }
         var options = options

@@ -1,4 +1,4 @@
-// Removing stores, and putting another one in their place.
+// Removes stores, and replaces them by others.
 
 import CairnFileSystem
 public import CairnLog
@@ -6,17 +6,17 @@ public import CairnStore
 import SystemPackage
 
 extension LogStore {
-    /// Removes the store in a folder: every file of it, and the folder. Where there is no folder nothing is done, and an
-    /// empty one, which is what a removal that broke off may have left, is removed as well.
+    /// Removes the store in a folder, with all its files and the folder itself. Does nothing if the folder does not exist.
+    /// An empty folder, which an interrupted removal may have left, is removed too.
     ///
-    /// If it breaks off, the store is as it was, or does not open and is finished by calling this again. A folder that
-    /// cannot be removed (a mounted disk, or in one that others own) stays, empty.
+    /// If it is interrupted, the store is either unchanged, or cannot be opened; call this again to finish. A folder that
+    /// cannot be removed (a mounted disk, or a folder whose parent belongs to another user) is only emptied.
     ///
-    /// - Parameter force: also if it is open. Stores of this process are closed: snapshots that are held stay
-    ///   readable, and what they are asked otherwise throws. Another process is not told: it may write into a store that is made here
-    ///   afterwards. To be used when no other process can be meant.
-    /// - Throws: `StoreError`: `.storeInUse` if the store is open, in this process or another;
-    ///   `.invalidRequest` if the folder holds something and no store, or other files besides; `.inputOutput`.
+    /// - Parameter force: remove the store even if it is open. Stores in this process are closed: existing snapshots stay
+    ///   readable, and all other calls throw. Other processes do not notice: they may write into a store that is created
+    ///   here later. Use it only if no other process can be affected.
+    /// - Throws: `StoreError`: `.storeInUse` if the store is open, in this process or another; `.invalidRequest` if the
+    ///   folder contains something that is not a store, or additional files; `.inputOutput`.
     public static func destroy(at path: String, force: Bool = false) throws(StoreError) {
         try destroy(at: path, on: POSIXFileSystem(), force: force)
     }
@@ -28,16 +28,16 @@ extension LogStore {
         try StoreRemoval(folder: FilePath(path), fileSystem: fileSystem, force: force).remove()
     }
 
-    /// Puts a copy of a store in the place of another: afterwards the folder holds what `source` holds, under the same
-    /// identifier. Others may write to `source` meanwhile. A folder that is missing is made.
+    /// Replaces a store by a copy of another one: afterwards the folder has the contents of `source`, with the same
+    /// identifier. Others can write to `source` meanwhile. The folder is created if it does not exist.
     ///
-    /// The source is read and found whole first. What was there is gone when the copying begins: if that breaks off, for
-    /// example because the disk is full, the folder does not open until this is called again. `source` is only read.
+    /// First the source is read and verified. The old store is removed before copying begins: if that is interrupted, for
+    /// example because the disk is full, the folder cannot be opened until this is called again. `source` is only read.
     ///
-    /// - Parameter force: also if the store in the folder is open; see ``destroy(at:force:)``.
-    /// - Throws: `StoreError`: `.storeInUse` if the store in the folder is open; `.invalidRequest` if the folder
-    ///   holds something else than a store, or is `source`; what opening and reading `source` throws, `.damaged` with the place among
-    ///   it, and then the folder is as it was; `.noSpace`, `.inputOutput`.
+    /// - Parameter force: replace the store in the folder even if it is open; see ``destroy(at:force:)``.
+    /// - Throws: `StoreError`: `.storeInUse` if the store in the folder is open; `.invalidRequest` if the folder contains
+    ///   something other than a store, or is `source`; the errors of opening and reading `source`, such as `.damaged` with
+    ///   the location, in which case the folder has not changed; `.noSpace`, `.inputOutput`.
     /// - Complexity: O(size of the store); it is read twice.
     public static func replace(
         at path: String, withStoreAt source: String, force: Bool = false

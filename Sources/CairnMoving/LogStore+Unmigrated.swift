@@ -1,4 +1,4 @@
-// A copy of a store as it was before it followed the last change of its model.                   ENGINE-NOTES 16
+// A copy of a store in the state before its last migration.                                      ENGINE-NOTES 16
 //
 // A migration is one commit, and rewrites nothing: the log up to the commit before it is the store of the old model. Its
 // segments are the backup that a migration leaves, until compaction retires one of them.
@@ -17,20 +17,20 @@ public import CairnStore
 import SystemPackage
 
 extension LogStore {
-    /// Copies the store as it was before its last migration into a folder: the backup that a migration leaves.
+    /// Copies the state of the store before its last migration into a folder: the migration's backup.
     ///
-    /// A migration leaves the old rows where they are. Compaction, which begins only when the store has been opened with
-    /// the new model, rewrites them; from then on this is refused. The copy opens with the old model, and has nothing of
-    /// what was saved since the migration.
+    /// A migration does not overwrite the old rows. Compaction rewrites them, after the store was opened with the new
+    /// model; from then on this fails. The copy can be opened with the old model, and contains nothing that was saved after
+    /// the migration.
     ///
     /// ```swift
     /// let store = try LogStore.open(at: "shop.cairn")
     /// try store.backupBeforeMigration(to: "shop-old.cairn")
     /// ```
     ///
-    /// - Parameter progress: told the bytes copied so far, and about how many there will be.
-    /// - Throws: `StoreError`: `.pastStateUnavailable` if the store has had one model only, or if compaction has
-    ///   removed what the old state needs; else what ``backup(to:progress:)`` throws.
+    /// - Parameter progress: called with the bytes copied so far, and their approximate total.
+    /// - Throws: `StoreError`: `.pastStateUnavailable` if the store has only had one model, or if compaction has removed
+    ///   parts of the old state; otherwise the errors of ``backup(to:progress:)``.
     /// - Complexity: O(bytes of the log before the migration).
     @discardableResult
     public func backupBeforeMigration(

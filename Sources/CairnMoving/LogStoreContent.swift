@@ -1,4 +1,4 @@
-// A state of a store on the log, as it is handed over.
+// The contents of a log store in one state, for another store to take over.
 //
 // Threads: one at a time. The state is pinned as long as this lives.
 
@@ -7,7 +7,7 @@ package import CairnLog
 import CairnModel
 package import CairnStore
 
-/// A store on the log in a fixed state.
+/// The contents of a log store, in one snapshot.
 package final class LogStoreContent: StoreContent {
     private let store: LogStore
     private let snapshot: LogSnapshot

@@ -1,4 +1,4 @@
-// Copies what a backup lacks of one segment.
+// Copies the part of one segment that a backup lacks.
 //
 //   1. What the backup has is a beginning of the segment if the chain value at its end is the same.
 //   2. The rest is copied; what lies behind the end is cut off.
@@ -18,7 +18,7 @@ struct SegmentCopy {
     private let files: StoreFiles
     private let storeTag: UInt32
     private let headerChain: UInt32
-    /// What is there and is right.
+    /// The end of the data that exists and is valid.
     private var start: LogEnd?
 
     /// - Parameters:
@@ -41,7 +41,7 @@ struct SegmentCopy {
         else {
             throw StoreError(
                 .invalidRequest,
-                "the backup and the store have different histories; make a new backup in another folder",
+                "the backup and the store have different histories; create a new backup in another folder",
                 context: .init(
                     path: "\(files.folder)", segment: member.number, offset: known.end))
         }

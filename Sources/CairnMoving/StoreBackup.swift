@@ -21,7 +21,7 @@ import SystemPackage
 
 struct StoreBackup {
     let engine: Engine
-    /// What is copied: the segments of a state, where its log ends, and its commit.
+    /// The segments to copy: those of a state, with the end of its log and its commit.
     private let segments: LiveSet
     private let end: LogEnd
     private let commit: UInt64
@@ -63,7 +63,7 @@ struct StoreBackup {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("a backup gives file system and store errors alone: \(error)")
+            preconditionFailure("a backup only throws file system and store errors: \(error)")
         }
     }
 
@@ -76,7 +76,7 @@ struct StoreBackup {
                 == engine.files.fileSystem.identity(of: engine.files.folder)
         else { return }
         throw StoreError(
-            .invalidRequest, "a backup cannot be made in the store's own folder",
+            .invalidRequest, "a backup cannot be created in the store's own folder",
             context: .init(path: "\(folder)"))
     }
 
@@ -161,7 +161,7 @@ struct StoreBackup {
         // The segment was compacted away. A backup that nobody has written to is what this store was.
         guard old.isUntouched, old.end.segment < end.segment else {
             throw target.refusal(
-                "whether the backup is an earlier state of this store can no longer be told, because it was opened for writing and the store was compacted since",
+                "the backup can no longer be compared with this store, because it was opened for writing and the store has been compacted since",
                 old.end)
         }
     }

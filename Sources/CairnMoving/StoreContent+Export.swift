@@ -5,7 +5,8 @@ import CairnModel
 import CairnStore
 
 extension StoreContent {
-    /// Gives the content as the canonical JSON lines that Format/ defines, in pieces: those that the same store gives on the log.
+    /// Passes the contents, in pieces, as the canonical JSON lines that Format/ defines; a log store with the same contents
+    /// gives the same lines.
     package func export(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         var export = PlacedRowExport(catalog)
         var failure: (any Error)?
@@ -14,7 +15,7 @@ extension StoreContent {
                 try export.give(body)
             } catch {
                 failure = error
-                throw StoreError(.cancelled, "whoever takes the export wants no more of it")
+                throw StoreError(.cancelled, "the receiver of the export has stopped it")
             }
         }
         do throws(StoreError) {

@@ -1,5 +1,5 @@
-// A whole store in a fixed state, as it is handed over to become another store: everything by the numbers that it has, so that
-// the other store is the same one in another place.
+// The contents of a store in one snapshot, to create another store from them. Everything keeps its numbers, so that the
+// other store is the same one in another location.
 //
 //   catalog         what the numbers mean
 //   head            how far commits and numbers have been given, metadata, how the history is kept
@@ -16,29 +16,29 @@ package import CairnLog
 package import CairnModel
 package import CairnStore
 
-/// A store in a fixed state, to be taken over by another one.
+/// The contents of a store in one snapshot, for another store to take over.
 package protocol StoreContent {
-    /// It has neither metadata nor a place.
+    /// It has no metadata and no location.
     var catalog: Catalog { get }
     var identity: StoreIdentity { get }
     var head: StoreContentHead { get }
 
-    /// Hands over the objects of a tree of the catalog, by rising numbers.
+    /// Passes the objects of a tree of the catalog, by ascending numbers.
     func forEachRow(
         ofTree tree: Int, _ body: (PartialStore.PlacedRow) throws(StoreError) -> Void
     ) throws(StoreError)
 
-    /// Hands over pairs of the schema, by rising numbers.
+    /// Passes the pairs of the schema, by ascending numbers.
     func forEachPair(
         of pairs: Int, _ body: (PartialStore.PlacedPair) throws(StoreError) -> Void
     ) throws(StoreError)
 
-    /// Hands over the redirects in force.
+    /// Passes the current redirects.
     func forEachRedirect(
         _ body: (PartialStore.PlacedRedirect) throws(StoreError) -> Void
     ) throws(StoreError)
 
-    /// Hands over the transactions that are retained, by rising numbers.
+    /// Passes the retained transactions, by ascending numbers.
     func forEachTransaction(
         _ body: (PersistentHistoryTransaction) throws(StoreError) -> Void
     ) throws(StoreError)
@@ -66,17 +66,17 @@ package struct StoreContentHead: Sendable {
     }
 }
 
-/// What was taken over of a store.
+/// What was copied from a store.
 public struct StoreCopyReport: Sendable, Hashable {
-    /// How many objects there are.
+    /// The number of objects.
     public package(set) var objects = 0
-    /// How many pairs of objects, of relationships that are kept as such.
+    /// The number of pairs of objects, in relationships that are stored as pairs.
     public package(set) var pairs = 0
-    /// How many ids lead to other objects than their own.
+    /// The number of redirected ids.
     public package(set) var redirects = 0
-    /// How many transactions the history has.
+    /// The number of transactions in the history.
     public package(set) var transactions = 0
-    /// Whether the store keeps states of its past, which are not taken over.
+    /// Whether the store keeps past states, which are not copied.
     public package(set) var leavesPastStates = false
 
     package init() {}

@@ -1,4 +1,4 @@
-// Copies a state of a store into a new folder, under an identifier of its own.           Format 20.5, 75
+// Copies a state of a store into a new folder, with another identifier.                  Format 20.5, 75
 //
 //   1. What is to be copied is read and found whole.
 //   2. The folder is made and locked; its mark says, durably, that there is no store here.                 F-220
@@ -22,7 +22,7 @@ struct StoreCopy {
     let state: EngineState
     let folder: FilePath
     let fileSystem: any FileSystem
-    /// Nil: that of the store.
+    /// Nil: the store's own.
     let identifier: UUID?
 
     func run() throws(StoreError) {
@@ -48,7 +48,7 @@ struct StoreCopy {
         } catch let error as StoreError {
             throw error
         } catch {
-            preconditionFailure("copying gives file system and store errors alone: \(error)")
+            preconditionFailure("copying only throws file system and store errors: \(error)")
         }
     }
 

@@ -5,7 +5,7 @@ import CairnStore
 import SystemPackage
 
 extension StoreRemoval {
-    /// Puts what another store holds here; the folder is made if it is missing.
+    /// Replaces the contents of the folder by those of another store. The folder is created if it does not exist.
     func replace(with engine: Engine, _ state: EngineState) throws(StoreError) {
         try mapped {
             let lock = folder.appending(SegmentName.lock)

@@ -291,9 +291,9 @@ struct ErrorTests {
     @Test("Foundation shows the message, and has code and fields under Core Data's names")
     func foundation() {
         let error: any Error = StoreError(
-            .missingMandatory, "a mandatory property is nil",
+            .missingMandatory, "a required property is nil",
             context: .init(entity: "E", key: "k", value: .integer(7)))
-        #expect(error.localizedDescription == "a mandatory property is nil")
+        #expect(error.localizedDescription == "a required property is nil")
         let bridged = error as NSError
         #expect(bridged.domain == "NSCocoaErrorDomain" && bridged.code == 1570)
         #expect(bridged.userInfo["NSValidationErrorKey"] as? String == "k")

@@ -10,10 +10,10 @@ extension SortKey {
     /// let request = FetchRequest<Product>(sortBy: [SortKey(\Product.price, ascending: false)])
     /// ```
     ///
-    /// The path may lead through to-one relationships, `\Product.maker?.name`, and to an element of a composite attribute,
-    /// `\Person.home.city`; nil on the way gives nil. Behind a `?` there can be no element of a composite that is not
-    /// optional, and no `!`, and there are four relationships at most; in a model where very much lies behind so many, fewer. A
-    /// request with another path throws `StoreError` with `.invalidRequest` when it is executed: write such a key as text,
+    /// The path may cross to-one relationships, `\Product.maker?.name`, and end in an element of a composite attribute,
+    /// `\Person.home.city`; nil along the way results in nil. After a `?`, elements of non-optional composites and `!`
+    /// are not supported, and there can be at most four relationships, or fewer in a very large model. A request with
+    /// another path throws `StoreError` with `.invalidRequest` when it is executed: write such a key as a string,
     /// `SortKey("maker.address.city")`.
     public init<T: PersistentEntity>(
         _ path: PartialKeyPath<T>, ascending: Bool = true, comparison: Comparison = .binary,
@@ -33,9 +33,9 @@ extension PredicateNode {
     /// let others = PredicateNode.compare(\Product.category, .notEqual, "toys")
     /// ```
     ///
-    /// The path may be as that of ``CairnModel/SortKey``. What is stored neither as it is nor by its raw value cannot be
-    /// compared: a request with such a condition throws `StoreError` with `.invalidRequest` when it is executed. Of a composite
-    /// attribute compare the elements.
+    /// The path follows the rules of ``SortKey``. Values that are stored neither directly nor by raw value
+    /// cannot be compared: a request with such a condition throws `StoreError` with `.invalidRequest` when it is
+    /// executed. For a composite attribute, compare its elements.
     public static func compare<T: PersistentEntity, V>(
         _ path: KeyPath<T, V>, _ operator: Comparison.Operator, _ value: V
     ) -> PredicateNode {

@@ -3,16 +3,16 @@
 import CairnModel
 import CairnStore
 
-extension ManagedObject {
-    /// The properties that changed since pending changes were processed last, with the values that they had before, by which
-    /// an observer of ``ManagedObjectContext/didChangeObjectsNotification`` sees what that is about.
+extension ManagedObjectMembers where Self: ManagedObject {
+    /// The properties that changed since pending changes were last processed, with their previous values, so that an
+    /// observer of ``ManagedObjectContext/didChangeObjectsNotification`` can see what changed.
     ///
-    /// A property that was nil has its key here, with no value. So has every property that was set on an object that is new
-    /// since. Related objects come as objects. Transient properties are not here, nor is what was set as a primitive value.
+    /// A property that was nil is included, without a value. So is every property that was set on an object inserted
+    /// since then. Related objects are included as objects. Transient properties and primitive values are not included.
     ///
-    /// - Complexity: O(1) in the objects of the context. Of a to-many relationship that changed without anybody having looked
-    ///   at it, the members are read.
-    public final func changedValuesForCurrentEvent() -> [String: Any?] {
+    /// - Complexity: O(1) in the objects of the context. For a to-many relationship that changed without having been
+    ///   read, the members are read.
+    public func changedValuesForCurrentEvent() -> [String: Any?] {
         guard let context = managedObjectContext, changedIndex >= 0 else { return [:] }
         if let told = context.told {
             if let earlier = told.earlier(self) { return changes(since: earlier, context) }
@@ -26,9 +26,11 @@ extension ManagedObject {
         if changedIndex >= context.changed.eventStart { return changes(since: nil, context) }
         return [:]
     }
+}
 
+extension ManagedObject {
     /// What differs from an earlier state, with the values of that; nil if the object had no changes then, or was not there.
-    private final func changes(since earlier: EarlierState?, _ context: ManagedObjectContext)
+    fileprivate final func changes(since earlier: EarlierState?, _ context: ManagedObjectContext)
         -> [String: Any?]
     {
         let isNew = isInserted && !isRecreated && earlier == nil

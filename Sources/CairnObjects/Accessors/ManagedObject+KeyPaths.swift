@@ -11,8 +11,8 @@
 import CairnModel
 public import CairnStore
 
-extension ManagedObject {
-    /// What a key path leads to.
+extension ManagedObjectMembers where Self: ManagedObject {
+    /// The value at a key path.
     ///
     /// ```swift
     /// product.value(forKeyPath: "shop.name")              // along a to-one relationship: nil if there is no shop
@@ -21,25 +21,25 @@ extension ManagedObject {
     /// shop.value(forKeyPath: "products.tags.@distinctUnionOfObjects.label")
     /// ```
     ///
-    /// A path of one key, and one that ends in a to-many relationship of a single object, gives what ``value(forKey:)`` does.
-    /// What is gathered across a to-many relationship comes as an array, in the order of its members, each value and each
-    /// object as often as it is met.
+    /// A path with a single key, or one that ends in a to-many relationship of a single object, returns the same as
+    /// ``value(forKey:)``. Values collected across a to-many relationship are returned as an array, in the order of its
+    /// members, including repeated values and objects.
     ///
-    /// Operators are `@count`, `@sum`, `@avg`, `@min` and `@max`, which leave nils out, and `@unionOfObjects` and
-    /// `@distinctUnionOfObjects` with their forms for arrays and sets, which are the same here. Without numbers the sum is 0
-    /// and the others are nil.
+    /// Operators are `@count`, `@sum`, `@avg`, `@min` and `@max`, which ignore nils, and `@unionOfObjects` and
+    /// `@distinctUnionOfObjects` with their variants for arrays and sets, which are the same here. Without numbers, the
+    /// sum is 0 and the others are nil.
     ///
     /// - Complexity: O(n) in the objects on the way; faults are fired.
-    public final func value(forKeyPath path: String) -> Any? {
+    public func value(forKeyPath path: String) -> Any? {
         if hasProperty(path) { return value(forKey: path) }
         return value(along: path.split(separator: ".", omittingEmptySubsequences: false)[...])
     }
 
-    /// Sets the property at the end of a path along to-one relationships. Where one of these is nil, nothing is set.
+    /// Sets the property at the end of a path along to-one relationships. Does nothing if one of these is nil.
     ///
-    /// - Throws: `StoreError` as ``setValue(_:forKey:)``; `.invalidRequest` if the path leads nowhere, or across a to-many
-    ///   relationship. Nothing is set then.
-    public final func setValue(_ value: Any?, forKeyPath path: String) throws(StoreError) {
+    /// - Throws: `StoreError` as ``setValue(_:forKey:)``; `.invalidRequest` if the path does not exist, or crosses a
+    ///   to-many relationship. In that case nothing is set.
+    public func setValue(_ value: Any?, forKeyPath path: String) throws(StoreError) {
         if hasProperty(path) { return try setValue(value, forKey: path) }
         var end = path.startIndex
         while let dot = path[end...].firstIndex(of: ".") {
@@ -48,7 +48,7 @@ extension ManagedObject {
                 if entity.relationships[index].description.isToMany {
                     throw StoreError(
                         .invalidRequest,
-                        "the relationship leads to many objects: set the value on one of them",
+                        "the relationship is to-many: set the value on one of its objects",
                         context: .init(entity: entity.name, key: key, objectID: objectID))
                 }
                 try (self.value(forKey: key) as? ManagedObject)?
@@ -62,12 +62,14 @@ extension ManagedObject {
     }
 
     /// The values of properties, by key; nil where one has none.
-    public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any?] {
+    public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any?] {
         var values: [String: Any?] = [:]
         for key in keys { values.updateValue(value(forKey: key), forKey: key) }
         return values
     }
+}
 
+extension ManagedObject {
     /// Whether a path can be followed from here: whether it begins with a property.
     final func isKeyPath(_ path: String) -> Bool {
         let first = path.prefix { $0 != "." }
@@ -76,18 +78,13 @@ extension ManagedObject {
             || path.indices.contains { path[$0] == "." && hasProperty(String(path[..<$0])) }
     }
 
-    private func hasProperty(_ name: String) -> Bool {
-        entity.attributeIndex(named: name) != nil || entity.relationshipIndex(named: name) != nil
-            || entity.columnIndex(named: name) != nil || fetchedProperty(named: name) != nil
-    }
-
     private func unknownPath(_ path: String) -> Never {
         preconditionFailure("the entity \(entity.name) has no property at the start of \(path)")
     }
 
     // MARK: Steps
 
-    private func value(along path: ArraySlice<Substring>) -> Any? {
+    fileprivate func value(along path: ArraySlice<Substring>) -> Any? {
         let names = path.prefix { !$0.hasPrefix("@") }
         for count in stride(from: names.count, to: 0, by: -1) {
             let key = names.prefix(count).joined(separator: ".")
@@ -144,7 +141,7 @@ extension ManagedObject {
         }
         let rest = path.dropFirst()
         precondition(
-            operation != .count || rest.isEmpty, "@count is a number: nothing can follow it")
+            operation != .count || rest.isEmpty, "@count is a number: the key path cannot continue")
         precondition(
             operation == .count || !rest.isEmpty, "@\(name) needs a key path after it")
         guard let value else { return nil }
@@ -168,6 +165,7 @@ extension ManagedObject {
         switch value {
         case .value(let value): value.any
         case .object(let object): object as? ManagedObject
+        case .keyed(let values): values
         case .collection(let members): members.compactMap { any($0) }
         }
     }

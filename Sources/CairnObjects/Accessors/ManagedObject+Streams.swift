@@ -5,7 +5,7 @@ public import CairnStore
 import FoundationEssentials
 
 extension ManagedObject {
-    /// The bytes of a binary attribute, or of the UTF-8 of a text, as a stream; nil if the value is nil.
+    /// The bytes of a binary attribute, or of a string as UTF-8, as a stream; nil if the value is nil.
     ///
     /// ```swift
     /// if let plan = try building.valueStream(forKey: "plan") {
@@ -13,14 +13,14 @@ extension ManagedObject {
     /// }
     /// ```
     ///
-    /// The value does not become one of the object's: it is read from the store, in the state that the context reads, and an
-    /// object that is a fault stays one. What was set in the context and is not saved is given from memory.
+    /// The value is not loaded into the object: it is read from the store, in the state that the context reads, and a
+    /// fault stays a fault. A value set in the context but not yet saved is streamed from memory.
     ///
     /// - Parameters:
-    ///   - key: the attribute; of a composite one with dots, as in `"plan.drawing"`.
-    ///   - chunkBytes: the most bytes of a chunk.
-    /// - Throws: `StoreError`: `.objectNotFound` if the object is not in that state; `.invalidRequest` if the attribute is not
-    ///   there or of another type; `.damaged`, `.inputOutput`.
+    ///   - key: the attribute; for an element of a composite one, a dotted name such as `"plan.drawing"`.
+    ///   - chunkBytes: the maximum size of a chunk in bytes.
+    /// - Throws: `StoreError`: `.objectNotFound` if the object does not exist in that state; `.invalidRequest` if the
+    ///   attribute does not exist or has another type; `.damaged`, `.inputOutput`.
     public final func valueStream(
         forKey key: String, chunkBytes: Int = ValueStream.usualChunkBytes
     ) throws(StoreError) -> ValueStream? {

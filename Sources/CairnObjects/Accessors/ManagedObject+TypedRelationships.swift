@@ -1,7 +1,7 @@
 // What the generated accessors of relationships call, and those of properties that cannot be stored.
 
 extension ManagedObject {
-    /// The object that a to-one relationship leads to. Generated accessors call it.
+    /// The target of a to-one relationship. Called by generated accessors.
     public final func _read<T: ManagedObject>(_ property: Int) -> T? {
         guard let context = managedObjectContext else { return nil }
         guard case .target(let index) = binding.slot(property) else { mismatch(property) }
@@ -58,8 +58,8 @@ extension ManagedObject {
         _members(property).map { typed($0, property) }
     }
 
-    /// Sets an ordered to-many relationship and its inverse. A member that is there twice stands where it is first. Generated
-    /// accessors call it.
+    /// Sets an ordered to-many relationship and its inverse. A member that occurs twice is kept at its first position.
+    /// Generated accessors call it.
     public final func _write<T: ManagedObject>(_ property: Int, _ value: [T]) {
         guard case .members(let index) = binding.slot(property) else { mismatch(property) }
         placed(property).setMembers(of: self, index, value as [ManagedObject])
@@ -98,12 +98,12 @@ extension ManagedObject {
         binding.misuse(property, "is of a type that cannot be stored")
     }
 
-    /// An integer that a store has no room for.
+    /// An integer that cannot be stored.
     public final func _read<V: UnstorableInteger>(_ property: Int) -> V {
         binding.misuse(property, "is of a type that cannot be stored")
     }
 
-    /// An integer that a store has no room for.
+    /// An integer that cannot be stored.
     public final func _write<V: UnstorableInteger>(_ property: Int, _ value: V) {
         binding.misuse(property, "is of a type that cannot be stored")
     }

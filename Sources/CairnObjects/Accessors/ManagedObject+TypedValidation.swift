@@ -111,7 +111,7 @@ extension ManagedObject {
         value = members.map { $0 as ManagedObject }
     }
 
-    /// A property of a type that no attribute has room for, which is reported where it is described.
+    /// A property whose type cannot be stored, which is reported where it is described.
     public final func _check<V>(
         _ property: Int, _ value: inout Any?, _ kind: UnstorableKind<V>,
         _ method: (inout V) throws -> Void

@@ -5,7 +5,7 @@
 
 import CairnModel
 
-/// The members of an object's to-many relationship: a change to it is a change of the object.
+/// The members of an object's to-many relationship; changing it changes the object.
 ///
 /// ```swift
 /// let tags = product.mutableSetValue(forKey: "tags")
@@ -13,7 +13,7 @@ import CairnModel
 /// tags.remove(blue)
 /// ```
 ///
-/// Copies are of one relationship. Iterating goes over the members as they are when it begins.
+/// Copies refer to the same relationship. Iteration covers the members that exist when it begins.
 public struct MutableMembers: Sequence {
     let owner: ManagedObject
     let index: Int
@@ -41,13 +41,13 @@ public struct MutableMembers: Sequence {
     /// The members by now.
     public var objects: Set<ManagedObject> { Set(context.members(of: owner, index)) }
 
-    /// How many members there are; makes no objects of them.
+    /// The number of members; does not create objects for them.
     public var count: Int { context.memberCount(of: owner, index) }
 
     /// Whether there are no members.
     public var isEmpty: Bool { count == 0 }
 
-    /// Goes over the members: in their order if the relationship is ordered, else by ascending id.
+    /// Iterates over the members: in order if the relationship is ordered, otherwise by ascending id.
     public func makeIterator() -> IndexingIterator<[ManagedObject]> {
         context.members(of: owner, index).makeIterator()
     }
@@ -60,10 +60,11 @@ public struct MutableMembers: Sequence {
 
     // MARK: Changing
 
-    /// Adds a member, and keeps the other side; whether it was none before. To an object whose row is gone nothing is added.
+    /// Adds a member, and updates the inverse; returns whether it was not a member before. Nothing is added to an object
+    /// whose row is gone.
     ///
-    /// An object that a save or a merge has folded into another one stands for that one. One that is no more is not added, and
-    /// the owner cannot be saved until the relationship is set again or the object is removed.
+    /// An object that a save or a merge has merged into another one stands for the survivor. A deleted object is not added,
+    /// and the owner cannot be saved until the relationship is set again or the object is removed.
     @discardableResult
     public func insert(_ member: ManagedObject) -> Bool {
         guard let member = newMember(member) else { return false }
@@ -119,11 +120,11 @@ public struct MutableMembers: Sequence {
     public func removeAll() { context.setMembers(of: owner, index, Set()) }
 }
 
-extension ManagedObject {
-    /// The members of a to-many relationship, to be changed in place.
+extension ManagedObjectMembers where Self: ManagedObject {
+    /// The members of a to-many relationship, for changes in place.
     ///
-    /// The relationship must be a to-many one of the entity: another key is a mistake of the program.
-    public final func mutableSetValue(forKey key: String) -> MutableMembers {
+    /// The relationship must be a to-many relationship of the entity: any other key is a programming error.
+    public func mutableSetValue(forKey key: String) -> MutableMembers {
         guard let index = entity.relationshipIndex(named: key),
             entity.relationships[index].description.isToMany
         else {

@@ -5,7 +5,7 @@
 
 import CairnModel
 
-/// The members of an object's ordered to-many relationship: a change to it is a change of the object.
+/// The members of an object's ordered to-many relationship; changing it changes the object.
 ///
 /// ```swift
 /// let songs = playlist.mutableOrderedSetValue(forKey: "songs")
@@ -13,7 +13,7 @@ import CairnModel
 /// songs.move(from: 3, to: 0)
 /// ```
 ///
-/// Copies are of one relationship. Iterating goes over the members as they are when it begins.
+/// Copies refer to the same relationship. Iteration covers the members that exist when it begins.
 public struct MutableOrderedMembers: Sequence {
     /// The same members where their order does not matter.
     private let base: MutableMembers
@@ -36,7 +36,7 @@ public struct MutableOrderedMembers: Sequence {
     /// The members by now.
     public var objects: [ManagedObject] { context.members(of: owner, index) }
 
-    /// How many members there are; makes no objects of them.
+    /// The number of members; does not create objects for them.
     public var count: Int { base.count }
 
     /// Whether there are no members.
@@ -48,9 +48,9 @@ public struct MutableOrderedMembers: Sequence {
     /// Goes over the members, in their order.
     public func makeIterator() -> IndexingIterator<[ManagedObject]> { base.makeIterator() }
 
-    /// The member at a place; set, it gives its place to another object.
+    /// The member at an index. Setting it replaces the member.
     ///
-    /// An object that is a member elsewhere moves here, and the list is one shorter.
+    /// An object that is a member elsewhere moves here, and the list becomes one shorter.
     public subscript(place: Int) -> ManagedObject {
         get { object(ids[place]) }
         nonmutating set {
@@ -68,7 +68,7 @@ public struct MutableOrderedMembers: Sequence {
     /// Whether an object is a member.
     public func contains(_ member: ManagedObject) -> Bool { base.contains(member) }
 
-    /// The place of a member; nil if the object is none.
+    /// The index of a member; nil if the object is not a member.
     public func firstIndex(of member: ManagedObject) -> Int? {
         guard member.managedObjectContext === owner.managedObjectContext else { return nil }
         return ids.firstIndex(of: member.objectID)
@@ -76,10 +76,11 @@ public struct MutableOrderedMembers: Sequence {
 
     // MARK: Changing
 
-    /// Adds a member at the end, and keeps the other side; whether it was none before. A member stays where it is.
+    /// Adds a member at the end, and updates the inverse; returns whether it was not a member before. An existing member
+    /// does not move.
     ///
-    /// An object that a save or a merge has folded into another one stands for that one. One that is no more is not added, and
-    /// the owner cannot be saved until the relationship is set again or the object is removed.
+    /// An object that a save or a merge has merged into another one stands for the survivor. A deleted object is not added,
+    /// and the owner cannot be saved until the relationship is set again or the object is removed.
     @discardableResult
     public func append(_ member: ManagedObject) -> Bool {
         guard let member = base.newMember(member) else { return false }
@@ -92,11 +93,11 @@ public struct MutableOrderedMembers: Sequence {
         for member in Array(members) { append(member) }
     }
 
-    /// Adds a member at a place, and keeps the other side; whether it was none before. A member stays where it is. See
-    /// ``append(_:)`` for objects that are no more.
+    /// Adds a member at an index, and updates the inverse; returns whether it was not a member before. An existing member
+    /// does not move. See ``append(_:)`` for deleted objects.
     @discardableResult
     public func insert(_ member: ManagedObject, at place: Int) -> Bool {
-        precondition(place >= 0 && place <= count, "\(base.name) has no place \(place)")
+        precondition(place >= 0 && place <= count, "\(base.name) has no index \(place)")
         guard let member = base.newMember(member) else { return false }
         context.insert(member, into: owner, index, at: place)
         return true
@@ -117,7 +118,7 @@ public struct MutableOrderedMembers: Sequence {
     /// Moves the member at a place to where it has another place.
     public func move(from place: Int, to other: Int) {
         var order = ids
-        precondition(order.indices.contains(other), "\(base.name) has no place \(other)")
+        precondition(order.indices.contains(other), "\(base.name) has no index \(other)")
         order.insert(order.remove(at: place), at: other)
         context.setOrder(of: owner, index, order)
     }
@@ -144,11 +145,11 @@ public struct MutableOrderedMembers: Sequence {
     public func removeAll() { context.setMembers(of: owner, index, [ManagedObject]()) }
 }
 
-extension ManagedObject {
-    /// The members of an ordered to-many relationship, to be changed in place.
+extension ManagedObjectMembers where Self: ManagedObject {
+    /// The members of an ordered to-many relationship, for changes in place.
     ///
-    /// The relationship must be an ordered to-many one of the entity: another key is a mistake of the program.
-    public final func mutableOrderedSetValue(forKey key: String) -> MutableOrderedMembers {
+    /// The relationship must be an ordered to-many relationship of the entity: any other key is a programming error.
+    public func mutableOrderedSetValue(forKey key: String) -> MutableOrderedMembers {
         guard let index = entity.relationshipIndex(named: key),
             entity.relationships[index].description.isToMany,
             entity.relationships[index].description.isOrdered

@@ -17,8 +17,8 @@ public actor BackgroundContext {
 
     /// A context over a store.
     ///
-    /// - Parameter instruments: what gets its events; nil: the trace that the environment variable `CAIRN_DEBUG` asks
-    ///   for.
+    /// - Parameter instruments: receive its events; nil means the trace that the environment variable `CAIRN_DEBUG`
+    ///   requests.
     public init(
         store: any PersistentStore, classes: ObjectClasses = ObjectClasses(),
         instruments: [any Instrument]? = nil
@@ -47,28 +47,28 @@ public actor BackgroundContext {
         context.abandon()
     }
 
-    /// What changes in the context from now on; see ``ManagedObjectContext/changes``.
+    /// The context's changes from now on; see ``ManagedObjectContext/changes``.
     public var changes: some AsyncSequence<ContextChange, Never> & Sendable { context.changes }
 
     /// Merges what others have written since the last time.
     func mergeWaitingChanges() { context.mergeWaitingChanges() }
 
-    /// Runs a closure on the context, in one turn, and gives its result. Pending changes are processed
-    /// afterwards, those of child contexts first.
+    /// Runs a closure on the context in one turn and returns its result. Afterwards, pending changes are processed,
+    /// starting with child contexts.
     ///
     /// Objects cannot leave the closure; ids and plain values can.
     ///
-    /// If nobody else is inside, the closure runs at once, on the thread that the caller is on: the actor is one of Swift's
-    /// default ones, which a task enters without a queue in between. Otherwise the caller is suspended until its turn comes,
-    /// and no thread waits. From the main actor, or one with an executor of its own, it is suspended in any case: the closure
-    /// runs on another thread. Measured on two cores, a turn that does nothing takes 64 ns in the first case, 6.7 µs from the
-    /// main actor.
+    /// If the context is idle, the closure runs immediately, on the caller's thread: the actor is a default actor,
+    /// which a task enters without a queue. Otherwise, the caller is suspended until its turn comes, and no thread
+    /// waits. Callers on the main actor, or on an actor with a custom executor, are always suspended: the closure runs
+    /// on another thread. Measured on two cores, an empty turn takes 64 ns in the first case and 6.7 µs from the main
+    /// actor.
     ///
-    /// A closure that works long keeps its thread, and all others waiting: split what can be split, or give it a context of its
-    /// own by ``PersistentContainer/performBackgroundTask(_:)``.
+    /// A long-running closure keeps its thread and makes other callers wait: split the work, or run it in its own
+    /// context with ``PersistentContainer/performBackgroundTask(_:)``.
     ///
-    /// Only what stands in the closure is one turn: between two calls others may come in. What has to hold together, as reading
-    /// a value and setting another by it, belongs into one.
+    /// Only a single closure is one turn: between two calls, other callers may run. Operations that belong together,
+    /// such as reading a value and setting another based on it, belong in one closure.
     public func perform<R, E: Error>(
         _ body: sending (ManagedObjectContext) throws(E) -> sending R
     ) throws(E) -> sending R {

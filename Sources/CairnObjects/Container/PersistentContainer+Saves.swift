@@ -1,6 +1,6 @@
 extension PersistentContainer {
-    /// What contexts of the container save from now on: one element for each save that writes something. Batch requests are
-    /// not among it.
+    /// The saves of the container's contexts from now on: one element for each save that writes something. Batch
+    /// requests are not included.
     ///
     /// ```swift
     /// Task {
@@ -8,12 +8,12 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// Saves that follow one another come in that order; of saves that contexts make at the same time, it may be either. What
-    /// a save wrote can be read when it comes.
+    /// Consecutive saves arrive in order; simultaneous saves of several contexts arrive in either order. When an
+    /// element arrives, the saved changes can be read.
     ///
-    /// Each access gives a sequence of its own, for one task, beginning now. It ends when that task is cancelled or lets go of
-    /// it, and with the container. Up to 1,024 saves wait for a listener; then the oldest are dropped, as
-    /// ``ContextSave/number`` tells.
+    /// Each access returns a new sequence, for one task, starting now. It ends when the task is cancelled or releases
+    /// it, and with the container. Up to 1,024 saves are buffered for a listener; then the oldest are dropped, which
+    /// you can tell from ``ContextSave/number``.
     public var saves: some AsyncSequence<ContextSave, Never> & Sendable {
         saveFeed.stream()
     }

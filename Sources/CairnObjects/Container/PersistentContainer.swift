@@ -48,15 +48,16 @@ public final class PersistentContainer: Sendable {
     /// The model as the store resolved it.
     public var schema: Schema { store.schema }
 
-    /// Sets the merge policy of the view context, and of all contexts that the container makes from now on: background contexts,
-    /// and those of background tasks. Without, they have the error policy. A context can be given another one at any time.
+    /// Sets the merge policy of the view context, and of all contexts that the container creates from now on: background
+    /// contexts, and those of background tasks. The default is the error policy. You can change a context's policy at any
+    /// time.
     ///
     /// ```swift
     /// container.setMergePolicy(.mergeByPropertyObjectTrump)
     /// container.setMergePolicy(KeepWhatIsKnown(merge: .mergeByPropertyObjectTrump))
     /// ```
     ///
-    /// The expression is evaluated for each context, so that each has a policy of its own.
+    /// The expression is evaluated for each context, so that each has its own policy.
     @MainActor public func setMergePolicy(
         _ policy: @autoclosure @escaping @Sendable () -> MergePolicy
     ) {
@@ -66,16 +67,17 @@ public final class PersistentContainer: Sendable {
 
     private var policyOfNew: @Sendable () -> MergePolicy { newPolicy.withLock { $0 } }
 
-    /// What gets the events of the contexts of the container: requests, faults and saves, with how long they took, and advice.
+    /// Instruments that receive the events of the container's contexts: requests, faults and saves, with their
+    /// durations, and advice.
     ///
     /// ```swift
     /// container.instruments = [TraceInstrument(level: .values)]
     /// ```
     ///
-    /// Without any, which is the default, nothing is measured. If the environment variable `CAIRN_DEBUG` is 1, 2 or 3 when the
-    /// container is made, it begins with a ``TraceInstrument`` of that level. They can be changed at any time, by any thread; the
-    /// last one to set them wins. To append one is to read them and to set them: of two threads that do so at once, one may
-    /// undo what the other did.
+    /// By default there are none, and nothing is measured. If the environment variable `CAIRN_DEBUG` is 1, 2 or 3 when
+    /// the container is created, it starts with a ``TraceInstrument`` of that level. Any thread can set them at any
+    /// time; the last one wins. Appending reads and then sets them: if two threads do so at once, one may undo the
+    /// other's change.
     public var instruments: [any Instrument] {
         get { board.instruments }
         set { board.set(newValue) }
@@ -83,9 +85,9 @@ public final class PersistentContainer: Sendable {
 
     /// The context of the main actor.
     ///
-    /// Nobody says there when a run of edits is over: it is when pending changes are processed, by a fetch, by a save, by a
-    /// rollback or by ``ManagedObjectContext/processPendingChanges()``. As long as the context is observed, the main actor
-    /// does that too, once for each run, as soon as it comes to other work.
+    /// On the main actor, a run of edits ends when pending changes are processed: by a fetch, a save, a rollback, or
+    /// ``ManagedObjectContext/processPendingChanges()``. While the context is observed, the main actor also processes
+    /// them once per run, as soon as it is idle.
     @MainActor public var viewContext: ManagedObjectContext { view }
 
     /// A new context with an actor of its own.
@@ -95,7 +97,7 @@ public final class PersistentContainer: Sendable {
             newPolicy: policyOfNew)
     }
 
-    /// Runs a task on a fresh context, away from the caller's actor, and gives its result.
+    /// Runs a task on a new context, off the caller's actor, and returns its result.
     ///
     /// The context has the container's merge policy until the task sets another. Objects cannot leave the task; ids and
     /// plain values can.

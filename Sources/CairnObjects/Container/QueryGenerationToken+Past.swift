@@ -7,15 +7,15 @@ public import CairnStore
 public import FoundationEssentials
 
 extension PersistentStore {
-    /// The state after a commit, as contexts read it: number a transaction of the history has, for example. See
+    /// The state after a commit, for contexts to read: for example the commit number of a history transaction. See
     /// ``ManagedObjectContext/setQueryGeneration(from:)``.
     ///
     /// ```swift
     /// try context.setQueryGeneration(from: try store.queryGeneration(at: transaction.transactionNumber - 1))
     /// ```
     ///
-    /// - Throws: `StoreError`: `.pastStateUnavailable`, with the first commit whose state is kept; `.invalidRequest` if the store
-    ///   keeps no past states, or there are several behind a coordinator, each of which numbers its own commits.
+    /// - Throws: `StoreError`: `.pastStateUnavailable`, with the earliest available commit; `.invalidRequest` if the
+    ///   store keeps no past states, or if a coordinator has several stores, each of which numbers its own commits.
     public func queryGeneration(at number: UInt64) throws(StoreError) -> QueryGenerationToken {
         QueryGenerationToken(
             try pastSnapshot { store throws(StoreError) in
@@ -24,9 +24,9 @@ extension PersistentStore {
             })
     }
 
-    /// The state behind a point of the history, of each store that the token knows; of others the newest one.
+    /// The state at a position in the history, for each store that the token covers; the newest state for others.
     ///
-    /// - Throws: As ``queryGeneration(at:)-(UInt64)``; `.invalidRequest` if the token knows none of the stores.
+    /// - Throws: As ``queryGeneration(at:)-(UInt64)``; `.invalidRequest` if the token covers none of the stores.
     public func queryGeneration(at token: PersistentHistoryToken) throws(StoreError)
         -> QueryGenerationToken
     {
@@ -48,7 +48,7 @@ extension PersistentStore {
         return QueryGenerationToken(snapshot)
     }
 
-    /// The state of a moment, by the clock of those who committed.
+    /// The state at a date, by the clocks of the committing processes.
     ///
     /// - Throws: As ``queryGeneration(at:)-(UInt64)``.
     public func queryGeneration(at date: Date) throws(StoreError) -> QueryGenerationToken {
@@ -91,7 +91,7 @@ extension PersistentStore {
     private static var severalStores: StoreError {
         StoreError(
             .invalidRequest,
-            "each store of the coordinator numbers its own commits: name the state by a history token or by a date"
+            "each store of the coordinator numbers its own commits: specify the state by a history token or a date"
         )
     }
 }
@@ -104,7 +104,7 @@ extension PersistentContainer {
         try store.queryGeneration(at: number)
     }
 
-    /// The state of its stores behind a point of the history; see
+    /// The state of its stores at a position in the history; see
     /// ``PersistentStore/queryGeneration(at:)-(PersistentHistoryToken)``.
     ///
     /// - Throws: `StoreError`, as there.

@@ -9,25 +9,25 @@ public import CairnStore
 public import Foundation
 import Synchronization
 
-/// What a commit wrote to the store of a container.
+/// The changes that a commit wrote to a container's store.
 public struct RemoteChange: Sendable, Numbered {
     /// The number of the change: one more than that of the last one. If numbers are missing, the listener was too slow for so
     /// many changes.
     public internal(set) var number = 0
     /// The identifier of the store.
     public let storeIdentifier: UUID
-    /// The numbers of the commits: one, unless another process made them.
+    /// The numbers of the commits: one, unless they were made by another process.
     public let commits: ClosedRange<UInt64>
-    /// Who wrote, if that was said; nil for several commits.
+    /// The author, if one was set; nil if the change covers several commits.
     public let author: String?
-    /// The name of the context that wrote, if it has one and is one of this process.
+    /// The name of the context that wrote, if it has one and belongs to this process.
     public let contextName: String?
     /// Whether another process wrote.
     public let isFromAnotherProcess: Bool
-    /// The point of the history behind the commits; nil if the store keeps none. It names no other store: merge it into the
-    /// token that one has.
+    /// The position in the history after the commits; nil if the store keeps no history. It covers no other store:
+    /// merge it into the token that you have.
     public let historyToken: PersistentHistoryToken?
-    /// What changed, by entity; nil if that could not be read, so that it may be anything.
+    /// The changes, by entity; nil if they could not be read, so anything may have changed.
     public let entities: [EntityChanges]?
     private let identity: StoreIdentity
 
@@ -46,7 +46,7 @@ public struct RemoteChange: Sendable, Numbered {
     public var insertedObjectIDs: [ObjectID] { ids(\.inserted) }
     /// The ids of changed objects; see `EntityChanges.updated`.
     public var updatedObjectIDs: [ObjectID] { ids(\.updated) }
-    /// The ids of objects that are no more.
+    /// The ids of deleted objects.
     public var deletedObjectIDs: [ObjectID] { ids(\.deleted) }
 
     private func ids(_ list: KeyPath<EntityChanges, ObjectNumbers>) -> [ObjectID] {
@@ -57,8 +57,8 @@ public struct RemoteChange: Sendable, Numbered {
 }
 
 extension PersistentContainer {
-    /// What is written to the store from now on: one element for each commit, of saves of any context, of batch requests, and
-    /// of other processes as far as the store reads what they write.
+    /// Changes to the store from now on: one element for each commit, by saves of any context, by batch requests, and
+    /// by other processes, as far as the store reads their commits.
     ///
     /// ```swift
     /// Task {
@@ -68,38 +68,38 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// They come in the order of the commits, and what they say can be read when they come.
+    /// Elements arrive in commit order, and their changes can be read when they arrive.
     ///
-    /// Each access gives a sequence of its own, for one task, beginning now. It ends when that task is cancelled or lets go of
-    /// it, and with the container. Up to 1,024 changes wait for a listener; then the oldest are dropped, as
-    /// ``RemoteChange/number`` tells.
+    /// Each access returns a new sequence, for one task, starting now. It ends when the task is cancelled or releases
+    /// it, and with the container. Up to 1,024 changes are buffered for a listener; then the oldest are dropped, which
+    /// you can tell from ``RemoteChange/number``.
     public var remoteChanges: some AsyncSequence<RemoteChange, Never> & Sendable {
         remote.stream()
     }
 
-    /// Posted for each commit to the store of a container, whatever made it; see ``remoteChanges``. The notification's object
-    /// is the container, and `Notification.remoteChange` is what was written.
+    /// Posted for each commit to a container's store, whatever its origin; see ``remoteChanges``. The notification's
+    /// object is the container, and `Notification.remoteChange` contains the changes.
     ///
-    /// It is posted synchronously, by the thread that has committed. Nothing is posted before the program has asked for the
+    /// It is posted synchronously, on the committing thread. Nothing is posted before the program has accessed this
     /// name.
     public static var storeRemoteChangeNotification: Notification.Name {
         RemoteChanges.askForName()
         return RemoteChanges.name
     }
 
-    /// What a notification of a container carries.
+    /// Keys of a container's notifications.
     public enum NotificationKey: String, Sendable, CaseIterable {
         /// The identifier of the store, as a `UUID`.
         case storeUUID = "storeUUID"
         /// What was written, as a ``RemoteChange``.
         case remoteChange = "remoteChange"
-        /// The point of the history behind it, as a `PersistentHistoryToken`, if the store keeps one.
+        /// The position in the history after it, as a `PersistentHistoryToken`, if the store keeps one.
         case historyToken = "historyToken"
     }
 }
 
 extension Notification {
-    /// What was written, if it is one of ``PersistentContainer/storeRemoteChangeNotification``.
+    /// The changes, if this is a ``PersistentContainer/storeRemoteChangeNotification``.
     public var remoteChange: RemoteChange? {
         userInfo?[PersistentContainer.NotificationKey.remoteChange.rawValue] as? RemoteChange
     }

@@ -160,6 +160,14 @@ final class CoordinatedSnapshot: StoreSnapshot {
             ? try parts[0].snapshot.table(request) : try tableOfObjects(request)
     }
 
+    /// What passes the rows of a fetch from the only store that it concerns; nil if there are several, or if that one has no
+    /// such way.
+    func rowStream(for request: StoreFetch) throws(StoreError) -> (any RowStream)? {
+        let parts = try parts(for: request)
+        guard parts.count == 1, let rows = parts[0].snapshot as? any RowStream else { return nil }
+        return MovedRows(base: rows, store: parts[0].store.number, references: references)
+    }
+
     // MARK: Objects
 
     func rows(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
@@ -276,6 +284,41 @@ final class CoordinatedSnapshot: StoreSnapshot {
         var plans: [String] = []
         for part in parts { plans.append(try part.snapshot.explainCount(request).access) }
         return QueryPlan(access: Self.plan(plans), results: try count(request))
+    }
+}
+
+/// Rows of one store, which get its number on the way.
+private struct MovedRows: RowStream {
+    let base: any RowStream
+    let store: UInt32
+    let references: [[Int]]
+
+    func streamRows(_ request: StoreFetch, _ body: (StreamedRows) -> Void) throws(StoreError) {
+        try base.streamRows(request) { rows in
+            rows.move(to: store, references[rows.entity])
+            body(rows)
+        }
+    }
+
+    func streamRowsInOrder(_ request: StoreFetch, _ body: (StreamedRows) -> Void)
+        throws(StoreError)
+    {
+        try base.streamRowsInOrder(request) { rows in
+            rows.move(to: store, references[rows.entity])
+            body(rows)
+        }
+    }
+
+    func count(_ request: StoreFetch) throws(StoreError) -> Int { try base.count(request) }
+}
+
+extension StoreSnapshot {
+    /// What passes the rows of a fetch as they are read; nil if there is no such way.
+    func rowStream(for request: StoreFetch) throws(StoreError) -> (any RowStream)? {
+        if let snapshot = self as? CoordinatedSnapshot {
+            return try snapshot.rowStream(for: request)
+        }
+        return self as? any RowStream
     }
 }
 

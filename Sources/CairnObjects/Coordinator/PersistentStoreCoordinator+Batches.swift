@@ -5,8 +5,8 @@ public import CairnStore
 import FoundationEssentials
 
 extension PersistentStoreCoordinator {
-    /// Inserts and updates many rows as one unit: in the first store that can be written and is for the entity, among
-    /// ``BatchInsertRequest/affectedStores`` if the request names some. Rows of other stores are not looked at.
+    /// Inserts and updates many rows atomically, in the first writable store of the entity, among
+    /// ``BatchInsertRequest/affectedStores`` if specified. Rows in other stores are not considered.
     ///
     /// - Throws: `StoreError` that names row and key; `.incompleteSave` if there is no such store, `.invalidRequest` if one that
     ///   is named is none of the coordinator's. Nothing is written then.
@@ -24,11 +24,12 @@ extension PersistentStoreCoordinator {
         return try writing(to: store) { store throws(StoreError) in try store.execute(request) }
     }
 
-    /// Updates many objects, in each store as one unit: in all that can be written, or in those that
-    /// ``BatchUpdateRequest/affectedStores`` names. Keys are unique within a store.
+    /// Updates many objects, atomically in each store: in all writable stores, or in
+    /// ``BatchUpdateRequest/affectedStores``. Keys are unique within a store.
     ///
-    /// - Throws: `StoreError`: `.readOnly` if the request names a store that is opened for reading only, `.invalidRequest` if it
-    ///   names one that is none of the coordinator's; nothing is written then. What a store throws; `.incompleteSave` if others are written by then.
+    /// - Throws: `StoreError`: `.readOnly` if the request names a read-only store, `.invalidRequest` if it names one that
+    ///   does not belong to the coordinator; in that case nothing is written. The errors of a store; `.incompleteSave` if
+    ///   others have already been written.
     public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
         let plan = try BatchUpdatePlan(request, in: schema, now: Date())
         let named = request.affectedStores
@@ -70,11 +71,12 @@ extension PersistentStoreCoordinator {
         return result
     }
 
-    /// Deletes many objects, in each store as one unit: in all that can be written, or in those that
-    /// ``BatchDeleteRequest/affectedStores`` names, or `StoreFetch.affectedStores` of its fetch.
+    /// Deletes many objects, atomically in each store: in all writable stores, or in
+    /// ``BatchDeleteRequest/affectedStores``, or in `StoreFetch.affectedStores` of its fetch.
     ///
-    /// - Throws: `StoreError`: `.readOnly` if the request names a store, or the id of an object in one, that is opened for
-    ///   reading only, `.invalidRequest` if it names one that is none of the coordinator's; nothing is deleted then. What a store throws; `.incompleteSave` if others are written by then.
+    /// - Throws: `StoreError`: `.readOnly` if the request names a read-only store, or the id of an object in one,
+    ///   `.invalidRequest` if it names a store that does not belong to the coordinator; in that case nothing is deleted.
+    ///   The errors of a store; `.incompleteSave` if others have already been written.
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         let request = try request.resolved(in: schema) { id in
             attached.first { $0.identifier == id.store }?.identity.entity(of: id)
@@ -108,7 +110,7 @@ extension PersistentStoreCoordinator {
             }
         case .ids(let ids, let entity): requests = divide(ids, entity, request)
         case .matching, .objectIDs:
-            preconditionFailure("a condition is resolved before it is asked")
+            preconditionFailure("a condition is resolved before it is evaluated")
         }
         var result = BatchDeleteResult()
         try execute(requests) { store, request throws(StoreError) in
@@ -141,7 +143,7 @@ extension PersistentStoreCoordinator {
         _ run: (any PersistentStore, Request) throws(StoreError) -> Void
     ) throws(StoreError) {
         if parts.contains(where: \.store.isReadOnly) {
-            throw StoreError(.readOnly, "one of the stores is opened for reading only")
+            throw StoreError(.readOnly, "one of the stores is read-only")
         }
         for (index, part) in parts.enumerated() {
             do throws(StoreError) {

@@ -10,8 +10,8 @@ import FoundationEssentials
 import Synchronization
 
 extension PersistentStoreCoordinator {
-    /// Has a closure told of every commit to any of the stores, as a store does. The sets name the store that was written:
-    /// `ChangeSet.identity`. Commits to one store are told in their order.
+    /// Calls a closure for every commit to any of the stores, as a store does. `ChangeSet.identity` identifies the
+    /// store. Commits to one store are reported in order.
     public func observeChanges(_ receive: @escaping @Sendable (ChangeSet) -> Void)
         -> ChangeObservation
     {

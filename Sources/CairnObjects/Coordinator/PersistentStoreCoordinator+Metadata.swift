@@ -7,7 +7,7 @@ public import CairnStore
 public import FoundationEssentials
 
 extension PersistentStoreCoordinator {
-    /// What a store says of itself: type, identifier, model, and the values that the program keeps with it.
+    /// A store's metadata: type, identifier, model, and the values that the program keeps in it.
     ///
     /// ```swift
     /// let token = try coordinator.metadata(for: diary)["syncToken"]
@@ -19,17 +19,17 @@ extension PersistentStoreCoordinator {
         try metadataStore(try attached(store).store).metadata()
     }
 
-    /// Puts other values in the place of all that the program keeps with a store. The next save of a context, whichever
-    /// stores it changes, writes them: together with the objects of this store or not at all. ``writeMetadata(for:)`` does at
-    /// once.
+    /// Replaces all values that the program keeps in a store's metadata. The next save of a context, whichever stores
+    /// it changes, writes them, atomically with the objects of this store; ``writeMetadata(for:)`` writes them
+    /// immediately.
     ///
     /// ```swift
     /// try coordinator.setMetadata(["syncToken": .string(token)], for: diary)
     /// try context.save()
     /// ```
     ///
-    /// - Parameter identifier: what the store is to be called by when it is opened the next time: ids of objects bear it
-    ///   then, and ids from before are foreign. Nil: as before.
+    /// - Parameter identifier: the store's identifier from the next opening on: object ids then contain it, and earlier
+    ///   ids belong to another store. Nil keeps the current one.
     /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if the store is none of the coordinator's or keeps no metadata, if a
     ///   value is an object id, or all together do not fit in 16 MiB.
     public func setMetadata(

@@ -18,9 +18,9 @@ struct CoordinatedOutcome {
     /// How it ended.
     enum End {
         case done
-        /// Nothing of the store that reports them, and of those behind it, is written.
+        /// Neither the store that reports them nor any later store is written.
         case conflicts([SaveConflict])
-        /// Nothing of the store that fails, and of those behind it, is written.
+        /// Neither the store that fails nor any later store is written.
         case failed(StoreError)
     }
 
@@ -53,7 +53,7 @@ extension PersistentStoreCoordinator {
         if let known, version.load(ordering: .acquiring) != known {
             throw StoreError(
                 .unusable,
-                "stores were added to or removed from the coordinator meanwhile: save again")
+                "stores were added to or removed from the coordinator during the save: save again")
         }
         let parts = division.parts.filter {
             !$0.store.isReadOnly && ($0.request.writes || $0.store.hasMetadataToWrite)
@@ -146,11 +146,11 @@ extension PersistentStoreCoordinator {
         }
     }
 
-    /// Writes changes: to each store its own, all or nothing there. A context that saves does more: it keeps what a later
-    /// store has refused when earlier ones are written.
+    /// Writes changes to each store, atomically per store. A context that saves does more: it keeps changes that a
+    /// later store rejected after earlier stores were written.
     ///
-    /// - Throws: `StoreError`: what a store throws; `.incompleteSave` if other stores are written by then; what is refused
-    ///   before anything is written.
+    /// - Throws: `StoreError`: the errors of a store; `.incompleteSave` if other stores have already been written. Requests
+    ///   are rejected before anything is written.
     public func save(_ request: SaveRequest) throws(StoreError) -> SaveOutcome {
         let outcome = try write(request, assigned: [:])
         switch outcome.end {
@@ -234,7 +234,7 @@ extension StoreError {
         let refusal = error as? StoreError
         self.init(
             .incompleteSave,
-            "some stores were written, but the rest could not be: its changes are not saved",
+            "some stores were saved, but the others could not be: their changes are not saved",
             details: refusal.map { [$0] } ?? [], conflicts: refusal?.conflicts ?? [],
             cause: refusal == nil ? error : nil)
         affectedStores = stores

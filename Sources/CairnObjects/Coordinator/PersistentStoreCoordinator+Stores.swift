@@ -32,22 +32,21 @@ extension PersistentStoreCoordinator {
             if state.attached.contains(where: { $0.identifier == identifier }) { return false }
             state.attached.append(
                 CoordinatedStore(
-                    store: store, identity: store.identity, number: number,
-                    configuration: configuration, entities: entities, since: state.version + 1,
-                    gate: StoreGate()))
+                    store, number: number, configuration: configuration, entities: entities,
+                    since: state.version + 1, gate: StoreGate()))
             return true
         }
         guard isAdded else { throw StoreError(twice: store) }
         tell(StoresChange(added: [store], removed: []), .isThere)
     }
 
-    /// Removes a store. Its objects are gone for the contexts, as if somebody had deleted them: a context notices when it next
-    /// fetches or saves, and drops their changes. New objects that are not saved stay.
+    /// Removes a store. For the contexts, its objects are then deleted: a context notices when it next fetches or
+    /// saves, and drops their changes. Unsaved new objects remain.
     ///
     /// States that a query generation has pinned stay readable.
     ///
-    /// - Parameter closes: whether the store is closed as well.
-    /// - Throws: `StoreError`: `.invalidRequest` if it is none of the coordinator's; what closing it throws.
+    /// - Parameter closes: whether to close the store.
+    /// - Throws: `StoreError`: `.invalidRequest` if it does not belong to the coordinator; the errors of closing it.
     public func remove(_ store: any PersistentStore, closes: Bool = true) throws(StoreError) {
         guard attached.contains(where: { $0.store === store }) else {
             throw StoreError(notAttached: nil)
@@ -78,9 +77,9 @@ extension PersistentStoreCoordinator {
         return isDetached
     }
 
-    /// Puts a store in the place of another, for the same configuration: mostly the same store, opened at another place, or a
-    /// copy of it. Objects of a store with the same identifier are the same ones, and contexts read them again: edits stay, on
-    /// top of what the store has. Otherwise those of the store before are gone, as when it is removed.
+    /// Replaces a store by another one, for the same configuration: usually the same store opened at another location,
+    /// or a copy. If the identifiers are equal, objects are the same ones, and contexts read them again, keeping edits.
+    /// Otherwise the old store's objects are gone, as if it had been removed.
     ///
     /// - Parameter closes: whether the store before is closed.
     /// - Throws: `StoreError`: `.invalidRequest` if the store is none of the coordinator's, or another one has the identifier of
@@ -138,8 +137,7 @@ extension PersistentStoreCoordinator {
                 after == before || !state.attached.contains(where: { $0.identifier == after })
             else { return false }
             state.attached[place] = CoordinatedStore(
-                store: new, identity: new.identity, number: number,
-                configuration: old.configuration, entities: old.entities,
+                new, number: number, configuration: old.configuration, entities: old.entities,
                 since: state.version + 1, gate: old.gate)
             return true
         }
@@ -220,7 +218,7 @@ extension StoreError {
     fileprivate init(twice store: any PersistentStore) {
         self.init(
             .invalidRequest,
-            "the coordinator already has a store with this identifier: the same store, or one that it is a copy of"
+            "the coordinator already has a store with this identifier: the same store, or a copy of it"
         )
         affectedStores = [store.identity.identifier]
     }

@@ -5,6 +5,7 @@
 //
 //   CoordinatedStore      a store with what the coordinator knows of it
 //   CoordinatedSnapshot   what is read
+//   Keyed                 what is asked of one store without a state of all
 //   SaveDivision          one request becomes one for each store
 //   Stores                adding, removing and replacing stores, and who is told of it
 //   Saving, Batches       writing, store by store
@@ -33,19 +34,20 @@ import Synchronization
 /// let container = PersistentContainer(store: coordinator)
 /// ```
 ///
-/// A store is added for the entities of a configuration of the model, or for all. New objects go to the first store that can
-/// be written and takes their entity, unless ``ManagedObjectContext/assign(_:to:)`` says otherwise. Fetches ask all stores of
-/// an entity and put what they find into one order; ``FetchRequest/affectedStores`` restricts them.
+/// A store is added for the entities of one of the model's configurations, or for all. New objects go to the first
+/// writable store that accepts their entity, unless ``ManagedObjectContext/assign(_:to:)`` chooses another one. Fetches
+/// query all stores of an entity and combine the results into one order; ``FetchRequest/affectedStores`` restricts
+/// them.
 ///
-/// A relationship stays within a store: a save that would lead one into another store is refused with `.foreignObject`.
+/// Relationships cannot cross stores: a save with a relationship into another store fails with `.foreignObject`.
 ///
-/// A save writes store by store, in the order in which they were added; each is all or nothing, together they are not. What
-/// can be refused beforehand is, before anything is written: relationships into another store, objects that no store takes or
-/// one that is read-only, and, under the error policy and policies of one's own, objects that somebody else has changed since.
-/// If a later store refuses all the same, since a key is not unique in it or its disk is full, the context has saved the
-/// objects of the earlier ones and keeps the changes of the others, and the save throws `.incompleteSave`, whose
-/// `affectedStores` are those that were not written. Likewise what is read is one state of each store, taken one after the
-/// other.
+/// A save writes store by store, in the order in which they were added; each save is atomic per store, but not across
+/// stores. Everything that can be checked in advance is checked before anything is written: relationships into another
+/// store, objects that no store accepts or whose store is read-only, and, under the error policy and custom policies,
+/// objects that were changed elsewhere. If a later store fails anyway, because a key is not unique or its disk is full,
+/// the context has saved the objects of the earlier stores and keeps the other changes, and the save throws
+/// `.incompleteSave`, whose `affectedStores` were not written. Likewise, reads see one state of each store, taken one
+/// after the other.
 public final class PersistentStoreCoordinator: PersistentStore {
     /// The model of all stores.
     public let schema: Schema
@@ -114,7 +116,7 @@ public final class PersistentStoreCoordinator: PersistentStore {
 
     /// Closes all stores.
     ///
-    /// - Throws: The first `StoreError` that closing one of them throws; all are closed all the same.
+    /// - Throws: The first `StoreError` of closing one of them; all are closed anyway.
     public func close() throws(StoreError) {
         var failure: StoreError?
         for store in attached {
@@ -129,20 +131,21 @@ public final class PersistentStoreCoordinator: PersistentStore {
 
     // MARK: Objects
 
-    /// The store that an object is in; nil if it is none of the coordinator's, or the id a temporary one.
+    /// The store that contains an object; nil if it does not belong to the coordinator, or the id is temporary.
     public func persistentStore(for id: ObjectID) -> (any PersistentStore)? {
         id.isTemporary ? nil : store(id.store)?.store
     }
 
-    /// The configuration that a store was added for; nil if that was all entities, or it is none of the coordinator's.
+    /// The configuration that a store was added for; nil if it was added for all entities, or does not belong to the
+    /// coordinator.
     public func configuration(of store: any PersistentStore) -> String? {
         self.store(store.identity.identifier)?.configuration
     }
 
-    /// The id that a URI stands for; nil if it is none, or none of a store of the coordinator.
+    /// The id for a URI; nil if it is invalid, or does not belong to one of the coordinator's stores.
     ///
-    /// Of an object that was imported from Core Data the URI that it had there (`x-coredata://UUID/Person/p7`) will do, too. The
-    /// object need not be there: ``ManagedObjectContext/existingObject(with:)`` looks.
+    /// For an object imported from Core Data, its URI there (`x-coredata://UUID/Person/p7`) works, too. The object does
+    /// not have to exist: ``ManagedObjectContext/existingObject(with:)`` checks.
     public func managedObjectID(forURIRepresentation url: URL) -> ObjectID? {
         guard let id = ObjectID(uriRepresentation: url) ?? importedID(url), !id.isTemporary,
             store(id.store) != nil, place(of: id) != nil
@@ -162,7 +165,7 @@ public final class PersistentStoreCoordinator: PersistentStore {
         return nil
     }
 
-    /// Whether the id of some object that is gone may lead to another one.
+    /// Whether ids of deleted objects can be redirected to others.
     public var hasRedirects: Bool { attached.contains { $0.store.hasRedirects } }
 
     /// An attached store.
@@ -179,7 +182,12 @@ public final class PersistentStoreCoordinator: PersistentStore {
         return (UInt64(store.number) << 32 | id.reference, root)
     }
 
-    /// One state of each store: the newest ones that are published.
+    /// The root entity of an id's hierarchy; nil if the store was never attached, or the id is temporary.
+    package func rootEntity(of id: ObjectID) -> SchemaEntity? {
+        id.isTemporary ? nil : place(of: id).map { schema.entities[$0.root] }
+    }
+
+    /// A snapshot of the newest published state of each store.
     ///
     /// - Throws: `StoreError` if one of the stores was closed.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
@@ -209,6 +217,8 @@ public final class PersistentStoreCoordinator: PersistentStore {
 /// A store with what the coordinator knows of it.
 struct CoordinatedStore: Sendable {
     let store: any PersistentStore
+    /// The store, if it finds objects by their numbers and keys at once.
+    let keyedStore: (any KeyedStore)?
     let identity: StoreIdentity
     /// What stands for it in references.
     let number: UInt32
@@ -219,6 +229,20 @@ struct CoordinatedStore: Sendable {
     let since: Int
     /// Whoever writes passes it; the store in the place of this one has the same.
     let gate: StoreGate
+
+    init(
+        _ store: any PersistentStore, number: UInt32, configuration: String?, entities: [Bool],
+        since: Int, gate: StoreGate
+    ) {
+        self.store = store
+        keyedStore = store as? any KeyedStore
+        identity = store.identity
+        self.number = number
+        self.configuration = configuration
+        self.entities = entities
+        self.since = since
+        self.gate = gate
+    }
 
     var identifier: UUID { identity.identifier }
     var isReadOnly: Bool { store.isReadOnly }

@@ -4,13 +4,13 @@
 
 import CairnStore
 
-/// A state of a store, which contexts can go on reading; see ``ManagedObjectContext/setQueryGeneration(from:)``.
+/// A state of a store that contexts can keep reading; see ``ManagedObjectContext/setQueryGeneration(from:)``.
 ///
-/// Tokens of one state are equal, wherever they were taken. As long as one is held, the store keeps what it needs to read the
-/// state. A store that is short of room can give the oldest states up; reading one of those throws `StoreError` with
-/// `.snapshotExpired`.
+/// Tokens of the same state are equal, wherever they were taken. While a token exists, the store retains what is needed
+/// to read the state. A store that runs out of space can give up the oldest states; reading one of those throws
+/// `StoreError` with `.snapshotExpired`.
 public final class QueryGenerationToken: Sendable {
-    /// The newest state there is when a context that was given this token reads for the first time.
+    /// The newest state at the time when a context with this token first reads.
     public static let current = QueryGenerationToken(nil)
 
     /// The state; nil stands for the newest one.
@@ -29,7 +29,7 @@ extension QueryGenerationToken: Hashable {
         return one.commit == other.commit && one.identity.identifier == other.identity.identifier
     }
 
-    /// Hashes what tells the state from others.
+    /// Hashes the identity of the state.
     public func hash(into hasher: inout Hasher) { hasher.combine(snapshot?.commit) }
 }
 

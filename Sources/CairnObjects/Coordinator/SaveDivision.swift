@@ -115,7 +115,7 @@ struct SaveDivision {
         guard parts[place].store.isReadOnly else { return place }
         errors.append(
             StoreError(
-                .readOnly, "the store of the object is opened for reading only",
+                .readOnly, "the store of the object is read-only",
                 context: .init(entity: schema.entities[entity].name, objectID: id)))
         return nil
     }
@@ -212,7 +212,7 @@ struct SaveDivision {
         errors.append(
             StoreError(
                 .foreignObject,
-                "the relationship leads to an object of another store: both must be in the same store",
+                "the relationship refers to an object in another store: both must be in the same store",
                 context: .init(entity: schema.entities[entity].name, key: key, objectID: owner)))
     }
 
@@ -243,7 +243,7 @@ extension StoreError {
     /// A new object that no store takes.
     init(noStoreFor entity: SchemaEntity, _ id: ObjectID? = nil) {
         self.init(
-            .incompleteSave, "no writable store takes objects of this entity",
+            .incompleteSave, "no writable store accepts objects of this entity",
             context: .init(entity: entity.name, objectID: id))
     }
 }

@@ -6,14 +6,14 @@ public import CairnStore
 public import Foundation
 import Synchronization
 
-/// What has changed in the stores of a coordinator.
+/// A change to the stores of a coordinator.
 public struct StoresChange: Sendable, Numbered {
     /// The number of the change: one more than that of the last one. If numbers are missing, the listener was too slow for so
     /// many changes.
     public internal(set) var number = 0
-    /// The store that is there now.
+    /// The new store.
     public let added: [any PersistentStore]
-    /// The store that is there no more. One that was replaced is here, and the one in its place among the others.
+    /// The removed store. For a replaced store, the old one is here, and the new one among those added.
     public let removed: [any PersistentStore]
 
     init(added: [any PersistentStore], removed: [any PersistentStore]) {
@@ -31,7 +31,8 @@ public struct StoresChange: Sendable, Numbered {
 }
 
 extension PersistentStoreCoordinator {
-    /// How the stores change from now on: one element for each that was added, removed or replaced, after it was.
+    /// Changes to the stores from now on: one element for each store that was added, removed or replaced, after the
+    /// fact.
     ///
     /// ```swift
     /// Task {
@@ -39,18 +40,18 @@ extension PersistentStoreCoordinator {
     /// }
     /// ```
     ///
-    /// Each access gives a sequence of its own, for one task, beginning now. It ends when that task is cancelled or lets go of
-    /// it, and with the coordinator. Up to 1,024 changes wait for a listener; then the oldest are dropped, as
-    /// ``StoresChange/number`` tells.
+    /// Each access returns a new sequence, for one task, starting now. It ends when the task is cancelled or releases
+    /// it, and with the coordinator. Up to 1,024 changes are buffered for a listener; then the oldest are dropped,
+    /// which you can tell from ``StoresChange/number``.
     public var storeChanges: some AsyncSequence<StoresChange, Never> & Sendable {
         feed.stream()
     }
 
-    /// Posted before a store is added, removed or replaced: a program can save its contexts. The notification's object is the
-    /// coordinator; what it carries, ``NotificationKey`` says.
+    /// Posted before a store is added, removed or replaced, so that a program can save its contexts. The notification's
+    /// object is the coordinator; ``NotificationKey`` describes its contents.
     ///
-    /// It is posted synchronously, by the thread that changes the stores. As with the other names here, nothing is posted before
-    /// the program has asked for the name.
+    /// It is posted synchronously, on the thread that changes the stores. As with the other names here, nothing is
+    /// posted before the program has accessed the name.
     public static var storesWillChangeNotification: Notification.Name {
         StoreNotificationNames.willChange
     }
@@ -60,17 +61,17 @@ extension PersistentStoreCoordinator {
         StoreNotificationNames.didChange
     }
 
-    /// Posted before a store is removed or replaced, behind ``storesWillChangeNotification``.
+    /// Posted before a store is removed or replaced, after ``storesWillChangeNotification``.
     public static var willRemoveStoreNotification: Notification.Name {
         StoreNotificationNames.willRemove
     }
 
-    /// What a notification of a coordinator carries. A key that has nothing to say is not there. In the dictionary of a
-    /// notification the keys are these raw values.
+    /// Keys of a coordinator's notifications. Keys without a value are absent. In a notification's dictionary, the keys
+    /// are these raw values.
     public enum NotificationKey: String, Sendable, CaseIterable {
         /// Stores that come, as an array.
         case addedPersistentStores = "added"
-        /// Stores that go, as an array. One that is replaced is here, and the one in its place among those that come.
+        /// Removed stores, as an array. It includes a replaced store, whose replacement is among the added ones.
         case removedPersistentStores = "removed"
         /// The store before and the one in its place, as an array, if that has another identifier.
         case uuidChangedPersistentStores = "uuidChanged"
@@ -107,7 +108,7 @@ extension PersistentStoreCoordinator {
 }
 
 extension Notification {
-    /// The stores by a key, if it is a notification of a coordinator; none if it carries none by that key.
+    /// The stores under a key of a coordinator's notification; none if it does not contain the key.
     public func persistentStores(_ key: PersistentStoreCoordinator.NotificationKey)
         -> [any PersistentStore]
     {

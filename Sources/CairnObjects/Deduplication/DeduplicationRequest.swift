@@ -3,7 +3,7 @@
 public import CairnModel
 public import CairnStore
 
-/// A request that finds objects with the same key, lets one of each group stay, and deletes the others.
+/// A request that finds objects with the same key, keeps one of each group, and deletes the others.
 ///
 /// ```swift
 /// let request = DeduplicationRequest(Person.self, by: [\.email], keeping: .smallest(by: "uuid"))
@@ -11,47 +11,48 @@ public import CairnStore
 /// print(result.deletedCount, "of", result.groups.count, "people were here twice")
 /// ```
 ///
-/// It is about what is stored: unsaved changes of the context are left out of account, as with other requests without
-/// objects. All of it is one save, with the delete rules and the validation that the model declares; hooks of classes are
-/// not called. What a winner cannot take over, such as the target of a to-one relationship where it has another one, is left
-/// to the delete rules of the loser; if those would delete the winner of another group, another one of that group stays. What
-/// led to a loser leads nowhere if the winner is of an entity that it cannot lead to.
+/// It works on stored objects: unsaved changes of the context are ignored, as with other requests that do not use
+/// objects. It is a single save, with the model's delete rules and validation; class hooks are not called. Whatever a
+/// winner cannot take over, such as the target of a to-one relationship where it already has one, is subject to the
+/// loser's delete rules; if those would delete the winner of another group, another object of that group survives.
+/// References to a loser are removed if they cannot refer to the winner's entity.
 ///
-/// The id of a loser leads to the winner from then on, for good, and to the winner's winner if that is folded too: in
-/// ``ManagedObjectContext/existingObject(with:)`` and ``ManagedObjectContext/object(with:)``, in the conditions of fetches, and
-/// where a relationship to it is saved. From the first request on that deletes a loser, versions of this
-/// library that know nothing of this can read the store and cannot write to it.
+/// From then on, the id of a loser is permanently redirected to the winner, and to the winner's winner if that is merged,
+/// too: in ``ManagedObjectContext/existingObject(with:)`` and ``ManagedObjectContext/object(with:)``, in fetch conditions,
+/// and when a relationship to it is saved. After the first request that deletes a loser, versions of this library
+/// without this feature can read the store but not write to it.
 ///
-/// Objects whose key has a part that is nil
-/// are no duplicates of one another, unless ``includesNil`` says so, and neither are objects of different stores. With several
-/// stores there is a save for each, as with ``ManagedObjectContext/save()``.
+/// Objects whose key is partly nil are not duplicates of one another, unless ``includesNil`` is set, and neither are
+/// objects of different stores. With several stores, there is one save per store, as with
+/// ``ManagedObjectContext/save()``.
 public struct DeduplicationRequest: Sendable {
     /// The entity's name.
     public var entityName: String
     /// The names of the attributes and to-one relationships that make the key.
     public var keys: [String]
-    /// Which object stays, and what becomes of the others.
+    /// Which object survives, and what becomes of the others.
     public var rule: DeduplicationRule
-    /// Which objects are looked at; nil = all.
+    /// Which objects are considered; nil means all.
     public var predicate: PredicateNode?
-    /// What ``predicate`` says of nil.
+    /// The null semantics of ``predicate``.
     public var nullSemantics = NullSemantics.twoValued
-    /// Whether objects of the entity's descendants are looked at.
+    /// Whether objects of the entity's descendants are considered.
     public var includesSubentities = true
-    /// Whether nil is a value of a key like others: then objects that all have none are duplicates of one another. A rule that
-    /// takes keys away cannot tell them apart, and is refused.
+    /// Whether nil is a key value like any other: then all objects without a value are duplicates of one another. A rule
+    /// that sets keys to nil cannot resolve these, and is rejected.
     public var includesNil = false
-    /// If there are any: only those groups are looked at that one of these objects belongs to, such as those that an import
-    /// or a sync has brought. Ids of objects that are not there are passed over.
+    /// If set, only groups with one of these objects are considered, such as objects that an import or a sync has
+    /// added. Ids of objects that do not exist are ignored.
     public var incoming: [ObjectID]?
-    /// Whether it only says what it would do: all of it is done in a context that nobody sees, delete rules included, and nothing
-    /// is saved. What a save would refuse, such as an object that a delete rule denies to delete, it does not say.
+    /// Whether the request only reports what it would do: everything is done in a private context, including delete
+    /// rules, but nothing is saved. Errors that only a save detects, such as a delete rule that denies a deletion, are
+    /// not reported.
     public var isDryRun = false
     /// Whether the groups are all that is asked for, and not what would become of them.
     package var onlyLists = false
-    /// Who writes; nil = as the context says.
+    /// The author; nil means the context's.
     public var author: String?
-    /// The name of the context that asks; nil = as it says itself.
+    /// The context name; nil means the context's own.
     public var contextName: String?
 
     /// Asks about the objects of an entity.
@@ -75,7 +76,7 @@ public struct DeduplicationRequest: Sendable {
     }
 }
 
-/// What a request did about duplicates, or, if it is a dry run, what it would do.
+/// The result of a request, or of a dry run.
 public struct DeduplicationResult: Sendable, Hashable {
     /// The objects with one key.
     public struct Group: Sendable, Hashable {
@@ -94,10 +95,10 @@ public struct DeduplicationResult: Sendable, Hashable {
     public internal(set) var deletedCount = 0
     /// How many more their delete rules deleted.
     public internal(set) var cascadedCount = 0
-    /// How many other objects were changed: winners, and what leads to them.
+    /// How many other objects were changed: winners, and objects that refer to them.
     public internal(set) var updatedCount = 0
 
-    /// By the id of each object that was deleted in favour of another one, the id of that one.
+    /// Maps the id of each merged object to the id of the surviving one.
     public var survivors: [ObjectID: ObjectID] {
         var survivors: [ObjectID: ObjectID] = [:]
         for group in groups { for loser in group.losers { survivors[loser] = group.winner } }
@@ -106,13 +107,14 @@ public struct DeduplicationResult: Sendable, Hashable {
 }
 
 extension ManagedObjectContext {
-    /// Finds objects with the same key, lets one of each group stay, and deletes the others.
+    /// Finds objects with the same key, keeps one of each group, and deletes the others.
     ///
-    /// - Throws: `StoreError`: `.invalidRequest` if the request names what the model does not have, `.constraintConflict`
-    ///   with all groups in its details if the rule is ``DeduplicationRule/fail``, or if an object would be deleted in favour of one of
-    ///   another entity that cannot keep all of it, and what a save throws. Nothing is changed then.
-    /// - Complexity: that of a group-by over the key, which an index answers, of a fetch for each 20,000 keys that several objects
-    ///   have, and of a save of their objects, which are in memory meanwhile.
+    /// - Throws: `StoreError`: `.invalidRequest` if the request refers to something that the model does not have;
+    ///   `.constraintConflict` with all groups in its details if the rule is ``DeduplicationRule/fail``, or if an
+    ///   object would be merged into one of another entity that cannot hold all its values; and errors of a save.
+    ///   In that case nothing is changed.
+    /// - Complexity: that of a group-by over the key, which can use an index, of a fetch per 20,000 keys with several
+    ///   objects, and of saving their objects, which are in memory during the request.
     @discardableResult
     public func execute(_ request: DeduplicationRequest) throws(StoreError) -> DeduplicationResult {
         var request = request

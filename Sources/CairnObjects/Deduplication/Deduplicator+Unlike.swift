@@ -31,7 +31,7 @@ extension Deduplicator {
         if count == 1 { throw errors[0] }
         throw StoreError(
             .constraintConflict,
-            "\(count) duplicates are of other entities than the objects that would stay, which cannot hold all their values",
+            "\(count) duplicates belong to other entities than the surviving objects, which cannot hold all their values",
             context: .init(entity: entity.name, key: request.keys.joined(separator: ", ")),
             details: errors)
     }

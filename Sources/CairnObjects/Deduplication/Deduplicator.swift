@@ -358,7 +358,7 @@ struct Deduplicator {
     private func entangled(_ lost: [ObjectID]) -> StoreError {
         StoreError(
             .invalidRequest,
-            "deleting the duplicates would also delete the objects that stay, by delete rules, whichever are chosen",
+            "deleting the duplicates would also delete the surviving objects, by delete rules, whichever are chosen",
             context: .init(entity: entity.name, objectID: lost.first))
     }
 

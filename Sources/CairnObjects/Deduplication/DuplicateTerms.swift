@@ -14,7 +14,7 @@ struct DuplicateTerms {
         var columns: Set<Int> = []
         for name in request.keys {
             let column = try column(name)
-            if !columns.insert(column).inserted { throw wrong(name, "the key names it twice") }
+            if !columns.insert(column).inserted { throw wrong(name, "it is in the key twice") }
             if case .attribute(.transformable) = entity.columns[column].kind {
                 throw wrong(name, "a transformable attribute cannot be compared")
             }
@@ -22,12 +22,12 @@ struct DuplicateTerms {
         if request.rule == .nullKey, columns.allSatisfy({ !entity.columns[$0].canBeCleared }) {
             throw wrong(
                 request.keys.joined(separator: ", "),
-                "the key is mandatory or derived, so nullKey cannot set any of it to nil")
+                "the key is required or derived, so nullKey cannot set any part of it to nil")
         }
         if request.rule == .nullKey, request.includesNil {
             throw wrong(
                 request.keys.joined(separator: ", "),
-                "nullKey sets keys to nil, but includesNil takes nil for a key: choose another rule"
+                "nullKey sets keys to nil, but includesNil treats nil as a key: choose another rule"
             )
         }
         try check(request.rule, keys: Set(request.keys))
@@ -40,12 +40,12 @@ struct DuplicateTerms {
         case .merge(let rules, let into):
             switch into {
             case .merge, .nullKey, .fail:
-                throw wrong(nil, "merging needs a rule that says which object stays")
+                throw wrong(nil, "merging requires a rule that chooses the surviving object")
             default: try check(into, keys: keys)
             }
             for (name, rule) in rules.inKeyOrder() {
                 if keys.contains(name) {
-                    throw wrong(name, "it is part of the key, so it is the same in all")
+                    throw wrong(name, "it is part of the key, so all objects have the same value")
                 }
                 try check(rule, name)
             }

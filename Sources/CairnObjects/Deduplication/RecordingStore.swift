@@ -31,7 +31,7 @@ final class RecordingStore: PersistentStore {
 
     private var refusal: StoreError {
         StoreError(
-            .invalidRequest, "a batch request cannot be carried out while changes are only recorded"
+            .invalidRequest, "a batch request cannot be executed while changes are only recorded"
         )
     }
 

@@ -8,7 +8,7 @@ public import CairnModel
 public import CairnStore
 public import Foundation
 
-/// The objects of a fetch request in sections, for a list on a screen, which follows what happens in its context.
+/// The objects of a fetch request in sections, for a list on a screen, updated as its context changes.
 ///
 /// ```swift
 /// let controller = FetchedResultsController(
@@ -19,72 +19,72 @@ public import Foundation
 /// let first = controller.object(at: IndexPath(item: 0, section: 0))
 /// ```
 ///
-/// With a ``delegate`` it follows: after each run of edits, save or merge in the context the list is what a fetch would give,
-/// and the delegate is called with what that changes. So it shows unsaved changes, unless the request says not to; and what others
-/// write, be it batch requests or other processes, if the context merges it: see
-/// ``ManagedObjectContext/automaticallyMergesChangesFromParent``. It follows objects that the predicate, the order and the
-/// sections lead to as well: a list sorted by `shop.name` is sorted again when a shop gets another name, once that is stored, as
-/// a fetch then has it. An update of an object itself is told also if it is about nothing that the list depends on; an update of
-/// a related one only if it changes the list.
+/// With a ``delegate``, the controller updates its list: after each run of edits, save or merge in the context, the
+/// list equals the result of a new fetch, and the delegate receives the differences. It therefore shows unsaved
+/// changes, unless the request excludes them, and changes by others, including batch requests and other processes, if
+/// the context merges them: see ``ManagedObjectContext/automaticallyMergesChangesFromParent``. It also tracks objects
+/// reached by the predicate, the sort order and the sections: a list sorted by `shop.name` is sorted again when a shop
+/// is renamed, once that is stored, as a fetch would do. An update of an object in the list is always reported; an
+/// update of a related object only if it changes the list.
 ///
-/// The work for a change depends on what has changed, and on the logarithm of the list. So it is for lists whose predicate
-/// asks for the many objects of a relationship, as `ANY products.price > 5` does of shops: those are judged that led to a changed
-/// or deleted product, or do now. Lists are fetched again if they have a limit or an offset and the change may reach what they
-/// show; if very much has changed; and, of those that depend on the many objects of a one-to-many relationship, if one of these
-/// is changed or deleted and it is not known to whom it led: because the parent of a child context did it, because somebody
-/// else has written it before and the context has not merged that, or because the context began to merge, or read another query
-/// generation, after it had read something.
+/// The cost of an update depends on the size of the change, and on the logarithm of the list. This includes predicates
+/// over to-many relationships, such as `ANY products.price > 5` for shops: only those that referred to a changed or
+/// deleted product, or do now, are evaluated. The list is fetched again if it has a limit or an offset and the change
+/// may affect what it shows; if very much has changed; and, if it depends on the many objects of a one-to-many
+/// relationship, when one of these is changed or deleted and its former owner is unknown: because the parent of a child
+/// context made the change, because someone else wrote it earlier and the context did not merge that, or because the
+/// context started merging, or switched to another query generation, after it had read something.
 ///
-/// The controller holds its objects, as faults that have their rows. With a ``FetchRequest/fetchBatchSize`` it holds their ids and
-/// what they are sorted by, and reads so many rows at once when one of them is asked for.
+/// The controller retains its objects, as faults with cached rows. With a ``FetchRequest/fetchBatchSize``, it retains
+/// ids and sort values, and reads that many rows at once when one of them is accessed.
 ///
-/// Sections are runs of objects with one name, so the request has to sort by what they are named after first, or by something
-/// that keeps them together: ``performFetch()`` throws if they are not. Sections of a transient or a computed property are named by
-/// the objects, which are all read for it.
+/// Sections are runs of objects with the same name, so the request must sort by the section key first, or by something
+/// that keeps them together: otherwise ``performFetch()`` throws. For sections by a transient or computed property, all
+/// objects are read to compute their names.
 ///
-/// With a ``cacheName`` the list is remembered: a controller that fetches the same of the same state finds it there, and neither
-/// looks for objects nor sorts them, nor asks them for the names of their sections.
+/// With a ``cacheName``, the list is cached: a controller that fetches the same list in the same state of the store
+/// uses the cache, and does not fetch, sort or compute section names.
 ///
-/// After ``ManagedObjectContext/reset()`` there is no list, and no delegate is called: fetch again.
+/// After ``ManagedObjectContext/reset()``, there is no list, and the delegate is not called: fetch again.
 open class FetchedResultsController<Result: ManagedObject> {
-    /// What is listed. Another request is used from the next ``performFetch()`` on.
+    /// The fetch request. A new one takes effect with the next ``performFetch()``.
     public final var fetchRequest: FetchRequest<Result>
     /// Whose objects are listed.
     public final let managedObjectContext: ManagedObjectContext
-    /// What sections are named after; nil: there are none, or they are named by a computed property or a closure.
+    /// The key path of section names; nil if there are no sections, or if a computed property or a closure names them.
     public final let sectionNameKeyPath: String?
-    /// The name under which lists that ``performFetch()`` gets are remembered, for all controllers of the process; nil: they are
-    /// not.
+    /// The name under which ``performFetch()`` caches lists, for all controllers in the process; nil for no caching.
     ///
     /// ```swift
     /// let controller = FetchedResultsController(
     ///     fetchRequest: FetchRequest<Product>(sortBy: [SortKey(\Product.name)]),
     ///     managedObjectContext: container.viewContext, sectionNameKeyPath: \.initial, cacheName: "products by letter")
-    /// try controller.performFetch()          // a second time, and nothing has been written: no product is looked at
+    /// try controller.performFetch()          // the second time, if nothing has been written, it reads no products
     /// ```
     ///
-    /// What is remembered is the ids in their order, what they are sorted by, and the sections. It is used only for the same
-    /// request, the same property for the sections, the same store or coordinator, and the very state that it is of: a commit by
-    /// anybody, and the list is fetched again, and remembered instead. A request that differs is no mistake: it is fetched, and has
-    /// the name from then on. So a cache need not be deleted because something changes. Each screen should have a name of its own.
+    /// The cache contains the ids in order, the sort values, and the sections. It is used only for the same request,
+    /// the same section property, the same store or coordinator, and exactly the same state: after any commit, the list
+    /// is fetched and cached again. Reusing a name for a different request is not an error: that list is fetched, and
+    /// takes over the name. You therefore never have to delete a cache because something changed. Give each screen its
+    /// own name.
     ///
-    /// A list that is found reads the rows of its objects, all with few questions; with a ``FetchRequest/fetchBatchSize`` it reads
-    /// nothing. It follows changes as any other. Not remembered, and not looked for, are lists
+    /// A cached list reads the rows of its objects with few queries; with a ``FetchRequest/fetchBatchSize``, it reads
+    /// nothing. It tracks changes like any other. The cache is not used
     ///
-    /// - if the context has unsaved changes of objects that the request is about, or works on another context;
-    /// - whose predicate names objects, or asks for the moment or for chance: `now()`, `random()`;
-    /// - with sections of a transient or a computed property, if the context has any unsaved change, or has objects that may be
-    ///   older than what is stored: others have committed something since and it does not merge that by itself, or it has
-    ///   carried out a batch request and has not refreshed its objects.
+    /// - if the context has unsaved changes to objects that the request covers, or is a child context;
+    /// - if the predicate refers to objects, or depends on time or chance: `now()`, `random()`;
+    /// - for sections by a transient or computed property, if the context has any unsaved change, or may have outdated
+    ///   objects: others have committed since and it does not merge automatically, or it has executed a batch request
+    ///   and has not refreshed its objects.
     ///
-    /// A transient or computed property is taken for one that is made of what is stored: if it depends on a setting or
-    /// the day as well, delete the cache when that changes, or have none.
+    /// A transient or computed property is assumed to depend on stored values only: if it also depends on a setting or
+    /// the date, delete the cache when that changes, or do not use one.
     ///
-    /// 64 names are remembered, and 1,048,576 objects in all their lists, with about 100 bytes for each: beyond that the list goes
-    /// that was not used for longest. Lists of stores that are gone go with the next one that comes.
+    /// The cache holds 64 names, and 1,048,576 objects in all their lists, at about 100 bytes each: beyond that, the
+    /// least recently used list is evicted. Lists of closed stores are evicted with the next new one.
     ///
-    /// There are no files of it, as Core Data has: reading those costs about what the fetch does, since a store keeps the values
-    /// that objects are sorted and grouped by side by side. The first fetch of a process is a fetch.
+    /// Unlike Core Data, there are no cache files: reading them would cost about as much as the fetch, since a store
+    /// keeps sort and group values together. The first list in a process is always fetched.
     public final let cacheName: String?
     /// Whether it was told that the list is about to change.
     private final var isChanging = false
@@ -92,13 +92,14 @@ open class FetchedResultsController<Result: ManagedObject> {
     /// What ``sectionName`` is made of.
     private final let sectionPath: AnyKeyPath?
 
-    /// The delegate for changes. The list follows only if there is one; set it before ``performFetch()``, else the list is fetched
-    /// again at the next change.
+    /// The delegate for changes. The list is only updated if there is one. Set it before ``performFetch()``; otherwise the
+    /// list is fetched again at the next change.
     public final weak var delegate: (any FetchedResultsControllerDelegate<Result>)? {
         didSet { if delegate != nil { follow(hasMissed: true) } }
     }
 
-    /// The delegate for changes on the main actor, in place of the ``delegate``; see ``MainFetchedResultsControllerDelegate``.
+    /// The delegate for changes on the main actor, instead of the ``delegate``; see
+    /// ``MainFetchedResultsControllerDelegate``.
     ///
     /// - Precondition: the controller's context is used on the main actor.
     public final var mainDelegate: (any MainFetchedResultsControllerDelegate<Result>)? {
@@ -123,12 +124,12 @@ open class FetchedResultsController<Result: ManagedObject> {
     /// The batches that were read last, so that their objects are kept.
     private final var batches: [[ManagedObject]] = []
 
-    /// A controller without a list: see ``performFetch()``.
+    /// Creates a controller without a list: see ``performFetch()``.
     ///
     /// - Parameters:
-    ///   - sectionNameKeyPath: a key path of the entity to one value, through to-one relationships if need be, be it of a
-    ///     transient attribute; nil: no sections. ``performFetch()`` throws if there is no such value: a letter of an attribute
-    ///     (`"title.firstLetter"`) is none, and is said by a closure.
+    ///   - sectionNameKeyPath: a key path of the entity to a single value, possibly through to-one relationships, or to
+    ///     a transient attribute; nil for no sections. ``performFetch()`` throws if there is no such value: for a
+    ///     letter of an attribute (`"title.firstLetter"`), use a closure.
     ///   - name: see ``cacheName``.
     public init(
         fetchRequest: FetchRequest<Result>, managedObjectContext context: ManagedObjectContext,
@@ -142,8 +143,8 @@ open class FetchedResultsController<Result: ManagedObject> {
         sectionPath = nil
     }
 
-    /// A controller without a list, whose sections are named by a closure: by what a key path cannot say, and of objects whose
-    /// class is not known.
+    /// Creates a controller without a list, whose sections are named by a closure: for names that no key path gives, and
+    /// for objects without a class of their own.
     ///
     /// ```swift
     /// FetchedResultsController(
@@ -151,9 +152,9 @@ open class FetchedResultsController<Result: ManagedObject> {
     ///     sectionName: { String(($0["title"] as? String ?? "").prefix(1)) })
     /// ```
     ///
-    /// The request has to sort by something that keeps objects of one name together. An object is asked again when it changes; what
-    /// the closure reads of other objects is not followed. The list is not remembered: nobody could tell that two closures are
-    /// the same.
+    /// The request must sort by something that keeps objects with the same name together. The closure is called again
+    /// when an object changes; changes to other objects that it reads are not tracked. The list is not cached, since
+    /// closures cannot be compared.
     public init(
         fetchRequest: FetchRequest<Result>, managedObjectContext context: ManagedObjectContext,
         sectionName: @escaping (Result) -> String
@@ -166,8 +167,8 @@ open class FetchedResultsController<Result: ManagedObject> {
         sectionPath = nil
     }
 
-    /// A controller without a list, whose sections are named after a property of the class: one of the entity, or a computed
-    /// one. Values that are no texts are named as they are printed.
+    /// Creates a controller without a list, whose sections are named after a property of the class: one of the entity, or a
+    /// computed one. Values that are not strings are named by their descriptions.
     ///
     /// ```swift
     /// extension Product { var initial: String { String(name.prefix(1)) } }
@@ -188,10 +189,10 @@ open class FetchedResultsController<Result: ManagedObject> {
         sectionPath = key == nil ? path : nil
     }
 
-    /// Fetches the list. No delegate is called for what that changes.
+    /// Fetches the list. The delegate is not called.
     ///
-    /// - Throws: `StoreError` as ``ManagedObjectContext/fetch(_:)`` does; `.invalidRequest` if the objects of a section do not
-    ///   stand together, or there is no such key.
+    /// - Throws: `StoreError` as ``ManagedObjectContext/fetch(_:)->[Result]``; `.invalidRequest` if the objects of a section are
+    ///   not adjacent, or there is no such key.
     open func performFetch() throws(StoreError) {
         forget()
         let follower = ResultsFollower(
@@ -207,7 +208,7 @@ open class FetchedResultsController<Result: ManagedObject> {
         follow(hasMissed: false)
     }
 
-    /// Forgets the list that is remembered under a name; nil: all lists, whatever their objects are. See ``cacheName``.
+    /// Deletes the list that is cached under a name; nil: all lists, of any objects. See ``cacheName``.
     public static func deleteCache(withName name: String?) { SectionCache.shared.remove(name) }
 
     // MARK: Following
@@ -292,7 +293,8 @@ open class FetchedResultsController<Result: ManagedObject> {
 
     /// All objects in order; nil before ``performFetch()``.
     ///
-    /// - Complexity: O(n) after a change, else O(1). With a ``FetchRequest/fetchBatchSize`` they are faults that have not been read.
+    /// - Complexity: O(n) after a change, otherwise O(1). With a ``FetchRequest/fetchBatchSize`` they are faults that have
+    ///   not been read.
     public final var fetchedObjects: [Result]? {
         guard let list else { return nil }
         if let knownObjects { return knownObjects }
@@ -329,7 +331,7 @@ open class FetchedResultsController<Result: ManagedObject> {
         return object.map(result) ?? read(index, in: list)
     }
 
-    /// Where an object is; nil if it is not in the list.
+    /// The index path of an object; nil if it is not in the list.
     ///
     /// - Complexity: O(√n).
     public final func indexPath(forObject object: Result) -> IndexPath? {
@@ -337,7 +339,7 @@ open class FetchedResultsController<Result: ManagedObject> {
         return list.position(of: id).map(IndexPath.init)
     }
 
-    /// Where the object of an id is; nil if it is not in the list.
+    /// The index path of the object with an id; nil if it is not in the list.
     public final func indexPath(forObjectID id: ObjectID) -> IndexPath? {
         list?.position(of: id).map(IndexPath.init)
     }
@@ -345,7 +347,7 @@ open class FetchedResultsController<Result: ManagedObject> {
     private func result(_ object: ManagedObject) -> Result {
         guard let result = object as? Result else {
             preconditionFailure(
-                "objects of \(fetchRequest.entityName) are requested as \(Result.self), but are of the class \(type(of: object))"
+                "objects of \(fetchRequest.entityName) were requested as \(Result.self), but have the class \(type(of: object))"
             )
         }
         return result
@@ -386,7 +388,7 @@ open class FetchedResultsController<Result: ManagedObject> {
 
     /// The sections in order; nil before ``performFetch()``. A list without sections has one, whose name is empty.
     ///
-    /// - Complexity: O(sections + √n) after a change, else O(1).
+    /// - Complexity: O(sections + √n) after a change, otherwise O(1).
     public final var sections: [FetchedResultsSectionInfo<Result>]? {
         guard let list else { return nil }
         if let knownSections { return knownSections }
@@ -398,10 +400,10 @@ open class FetchedResultsController<Result: ManagedObject> {
         return sections
     }
 
-    /// What the list is now, by ids; nil before ``performFetch()``.
+    /// The current list, by ids; nil before ``performFetch()``.
     public final var snapshot: FetchedResultsSnapshot? { list.map { FetchedResultsSnapshot($0) } }
 
-    /// The titles of the sections for an index beside the list, each once, in order.
+    /// The section index titles, each once, in order.
     public final var sectionIndexTitles: [String] {
         var seen: Set<String> = []
         return (snapshot?.sectionIdentifiers ?? []).compactMap {
@@ -409,8 +411,8 @@ open class FetchedResultsController<Result: ManagedObject> {
         }
     }
 
-    /// The title of a section: what the delegate says, or its first letter as a capital one. Subclasses can say something
-    /// else. Nil for a section without a name.
+    /// The index title of a section: from the delegate, or its capitalized first letter. Subclasses can override it.
+    /// Nil for a section without a name.
     open func sectionIndexTitle(forSectionName name: String) -> String? {
         if let title = delegate?.controller(self, sectionIndexTitleForSectionName: name) {
             return title
@@ -418,9 +420,9 @@ open class FetchedResultsController<Result: ManagedObject> {
         return name.first.map { String($0).uppercased() }
     }
 
-    /// The section to show for a title of the index: the first that has it.
+    /// The section to show for a title of the index: the first section with that title.
     ///
-    /// The title must be one of ``sectionIndexTitles``, and the place its own: other ones are a mistake of the program.
+    /// The title must be one of ``sectionIndexTitles``, at its own index: anything else is a programming error.
     public final func section(forSectionIndexTitle title: String, at index: Int) -> Int {
         let titles = sectionIndexTitles
         precondition(

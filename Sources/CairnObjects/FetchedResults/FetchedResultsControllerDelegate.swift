@@ -4,31 +4,32 @@ public import CairnModel
 public import CairnStore
 public import Foundation
 
-/// What becomes of an object, or of a section; the numbers are Core Data's.
+/// The type of a change to an object or a section; the raw values are Core Data's.
 public enum FetchedResultsChangeType: UInt, Sendable, Hashable, CaseIterable {
     /// It has come.
     case insert = 1
     /// It has gone.
     case delete = 2
-    /// It is elsewhere, and may show other values: a move is not told as an update as well.
+    /// It is at another index path, and can have other values: a move is not also reported as an update.
     case move = 3
     /// It is where it was, and shows other values.
     case update = 4
 }
 
-/// Gets the changes of a ``FetchedResultsController``. Each method has a form that does nothing: write those that
-/// you need.
+/// Receives the changes of a ``FetchedResultsController``. Every method has an empty default: implement those that you
+/// need.
 ///
-/// For each change of the list come, in this order: ``controllerWillChangeContent(_:)``; sections that went, by rising old
-/// places, and came, by rising new ones; objects: deleted, inserted, moved, updated; the snapshot; the difference, if the list
-/// has no sections; ``controllerDidChangeContent(_:)``. Only at the first of these the list is still as it was.
+/// For each change of the list, these are called in order: ``controllerWillChangeContent(_:)``; deleted sections, by
+/// ascending old index, and inserted ones, by ascending new index; objects: deleted, inserted, moved, updated; the
+/// snapshot; the difference, if the list has no sections; ``controllerDidChangeContent(_:)``. Only in the first of
+/// these, the list is still unchanged.
 ///
-/// A save that gives new objects their permanent ids, and changes nothing else of the list, is told by the snapshot and the
-/// difference alone: what is shown is as it was.
+/// A save that only gives new objects their permanent ids is only reported by the snapshot and the difference: what is
+/// shown does not change.
 ///
-/// Old places are those before the change, new ones those after it. A table that takes out everything deleted and moved at
-/// its old place, then puts in everything inserted and moved at its new one, places rising, has the new list.
-/// A section that stands elsewhere is deleted and inserted, and its objects are moved.
+/// Old index paths refer to the list before the change, new ones to the list after it. Removing everything deleted and
+/// moved at its old index, then inserting everything inserted and moved at its new index, in ascending order, results
+/// in the new list. A section that moves is deleted and inserted, and its objects are moved.
 ///
 /// A class on the main actor conforms to ``MainFetchedResultsControllerDelegate`` instead, and is set as
 /// ``FetchedResultsController/mainDelegate``.
@@ -39,7 +40,7 @@ public protocol FetchedResultsControllerDelegate<Result>: AnyObject {
     /// The list is about to change, and is as it was.
     func controllerWillChangeContent(_ controller: FetchedResultsController<Result>)
 
-    /// A section came or went. Its objects are told one by one.
+    /// A section was inserted or deleted. Its objects are reported individually.
     func controller(
         _ controller: FetchedResultsController<Result>,
         didChange section: FetchedResultsSectionInfo<Result>, atSectionIndex index: Int,
@@ -67,14 +68,15 @@ public protocol FetchedResultsControllerDelegate<Result>: AnyObject {
     /// The list has changed.
     func controllerDidChangeContent(_ controller: FetchedResultsController<Result>)
 
-    /// The title of a section in an index beside the list; nil: its first letter, as a capital one.
+    /// The title of a section in an index next to the list; nil: its first letter, in upper case.
     func controller(
         _ controller: FetchedResultsController<Result>,
         sectionIndexTitleForSectionName name: String
     ) -> String?
 
-    /// The list could not follow: the store could not be read, and what is shown is out of date until the next change; or
-    /// the objects of a section do not stand together any more, and there is no list until ``FetchedResultsController/performFetch()``.
+    /// The list could not be updated: the store could not be read, and the list is out of date until the next change; or
+    /// the objects of a section are no longer adjacent, and there is no list until
+    /// ``FetchedResultsController/performFetch()``.
     /// It may come after ``controllerWillChangeContent(_:)``, in place of all that would have followed.
     func controller(
         _ controller: FetchedResultsController<Result>, didFailToFollow error: StoreError)

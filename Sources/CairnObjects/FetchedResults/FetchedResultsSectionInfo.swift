@@ -4,9 +4,9 @@
 
 public import CairnModel
 
-/// A section of a ``FetchedResultsController``, as it was when it was asked for.
+/// A section of a ``FetchedResultsController``, at the time when it was requested.
 public struct FetchedResultsSectionInfo<Result: ManagedObject> {
-    /// What its objects have in common; empty if the list has no sections, or if that is nil.
+    /// The section's name; empty if the list has no sections, or if the name is nil.
     public let name: String
     /// How many objects it has.
     public let numberOfObjects: Int
@@ -25,14 +25,14 @@ public struct FetchedResultsSectionInfo<Result: ManagedObject> {
         numberOfObjects = range.count
     }
 
-    /// Its title in an index beside the list, as ``FetchedResultsController/sectionIndexTitle(forSectionName:)`` says.
+    /// Its index title, from ``FetchedResultsController/sectionIndexTitle(forSectionName:)``.
     public var indexTitle: String? { controller?.sectionIndexTitle(forSectionName: name) }
 
     /// The ids of its objects, in order.
     public var objectIDs: [ObjectID] { snapshot.ids(range) }
 
-    /// Its objects, in order; none once there is no controller any more.
+    /// Its objects, in order; none after the controller was released.
     ///
-    /// - Complexity: O(n) in the section, if the list holds its objects; else they are read at once.
+    /// - Complexity: O(n) in the section, if the list retains its objects; otherwise they are read at once.
     public var objects: [Result] { controller?.objects(of: objectIDs) ?? [] }
 }

@@ -10,7 +10,8 @@ public import CairnStore
 import Synchronization
 
 extension ManagedObjectContext {
-    /// The objects that a request finds, by ids, now and after each change: a sequence that begins with what there is.
+    /// The objects that match a request, by id, now and after each change: a sequence that starts with the current
+    /// list.
     ///
     /// ```swift
     /// let results = try container.viewContext.results(
@@ -18,16 +19,16 @@ extension ManagedObjectContext {
     /// for try await snapshot in results { show(snapshot.itemIdentifiers) }
     /// ```
     ///
-    /// It follows as a ``FetchedResultsController`` does, and knows nothing but ids and what they are sorted by: no object is kept
-    /// for it, and snapshots can be given to anybody. Who is slow gets the newest snapshot, whose
-    /// ``FetchedResultsSnapshot/reconfiguredItemIdentifiers`` are those of all that came in between;
-    /// ``FetchedResultsSnapshot/difference(from:)`` says what has come, gone and moved.
+    /// It updates like a ``FetchedResultsController``, but only keeps ids and sort values: it retains no objects, and
+    /// snapshots can be passed anywhere. A slow consumer gets the newest snapshot, whose
+    /// ``FetchedResultsSnapshot/reconfiguredItemIdentifiers`` cover everything in between;
+    /// ``FetchedResultsSnapshot/difference(from:)`` computes insertions, removals and moves.
     ///
-    /// The sequence is for one task. It ends when that task is cancelled or lets go of it, and with the context. It throws a
-    /// `StoreError` if the store cannot be read, or if the objects of a section do not stand together any more. After
-    /// ``reset()`` the list is fetched again if the context had objects; without any it is as it was.
+    /// The sequence is for one task. It ends when that task is cancelled or releases it, and with the context. It
+    /// throws a `StoreError` if the store cannot be read, or if the objects of a section are no longer adjacent. After
+    /// ``reset()``, the list is fetched again if the context had objects; otherwise it is unchanged.
     ///
-    /// - Parameter key: what sections are named after, a stored property or one through to-one relationships; nil: no
+    /// - Parameter key: the section key, a stored property or one reached through to-one relationships; nil for no
     ///   sections.
     /// - Throws: As ``FetchedResultsController/performFetch()``.
     public func results<Result: ManagedObject>(

@@ -7,7 +7,7 @@
 public import CairnModel
 import Synchronization
 
-/// What a list that follows was at one moment: the ids of its objects, by sections.
+/// A list at one moment: the ids of its objects, by section.
 ///
 /// ```swift
 /// for section in snapshot.sectionIdentifiers {
@@ -15,7 +15,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A list that is not in sections has one, whose name is empty. New objects have temporary ids until they are saved.
+/// A list without sections has a single one with an empty name. New objects have temporary ids until they are saved.
 public struct FetchedResultsSnapshot: Sendable {
     /// Some of the ids, and where among them sections begin.
     struct Chunk: Sendable {
@@ -102,7 +102,7 @@ public struct FetchedResultsSnapshot: Sendable {
 
     /// The ids of a section, in order; none if there is no such section.
     ///
-    /// - Complexity: O(ids of the section + n / 256); O(sections) besides for the first one that is asked for.
+    /// - Complexity: O(ids of the section + n / 256); plus O(sections) the first time.
     public func itemIdentifiers(inSection name: String) -> [ObjectID] {
         range(ofSection: name).map(ids) ?? []
     }
@@ -112,7 +112,7 @@ public struct FetchedResultsSnapshot: Sendable {
         range(ofSection: name)?.count ?? 0
     }
 
-    /// The name of the section that an id is in; nil if it is not there.
+    /// The name of the section that contains an id; nil if there is none.
     ///
     /// - Complexity: O(n).
     public func sectionIdentifier(containing id: ObjectID) -> String? {
@@ -146,8 +146,8 @@ public struct FetchedResultsSnapshot: Sendable {
 
     // MARK: Comparing
 
-    /// What makes an earlier snapshot's ids these, sections aside. An id that is elsewhere is removed and inserted, and each of
-    /// the two changes names the other.
+    /// The difference between an earlier snapshot's ids and these, ignoring sections. A moved id is removed and
+    /// inserted, and the two changes refer to each other.
     ///
     /// ```swift
     /// let change = snapshot.difference(from: earlier)

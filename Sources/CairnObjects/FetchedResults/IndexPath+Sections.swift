@@ -8,10 +8,10 @@ extension IndexPath {
     }
 
     #if !canImport(Darwin)
-        /// The place of an item in a section.
+        /// The index path of an item in a section.
         public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
 
-        /// The place of a row in a section.
+        /// The index path of a row in a section.
         public init(row: Int, section: Int) { self.init(indexes: [section, row]) }
 
         /// The section of a place in sections.

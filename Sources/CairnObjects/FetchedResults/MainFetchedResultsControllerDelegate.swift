@@ -4,10 +4,9 @@ public import CairnModel
 public import CairnStore
 public import Foundation
 
-/// Gets the changes of a ``FetchedResultsController`` on the main actor, as views and their models are.
+/// Receives the changes of a ``FetchedResultsController`` on the main actor, for views and their models.
 ///
-/// A class that is marked `@MainActor` conforms to it as it is, and is set as
-/// ``FetchedResultsController/mainDelegate``:
+/// A class marked `@MainActor` can conform to it, and is set as ``FetchedResultsController/mainDelegate``:
 ///
 /// ```swift
 /// @MainActor final class ProductList: MainFetchedResultsControllerDelegate {
@@ -15,8 +14,8 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The methods are those of ``FetchedResultsControllerDelegate``, and are called in the same order. Each has a form that does
-/// nothing: write those that you need.
+/// The methods are those of ``FetchedResultsControllerDelegate``, and are called in the same order. Each has an empty
+/// default: implement those that you need.
 @MainActor
 public protocol MainFetchedResultsControllerDelegate<Result>: AnyObject {
     /// The class of the objects.
@@ -25,7 +24,7 @@ public protocol MainFetchedResultsControllerDelegate<Result>: AnyObject {
     /// The list is about to change, and is as it was.
     func controllerWillChangeContent(_ controller: FetchedResultsController<Result>)
 
-    /// A section came or went. Its objects are told one by one.
+    /// A section was inserted or deleted. Its objects are reported individually.
     func controller(
         _ controller: FetchedResultsController<Result>,
         didChange section: FetchedResultsSectionInfo<Result>, atSectionIndex index: Int,
@@ -49,7 +48,7 @@ public protocol MainFetchedResultsControllerDelegate<Result>: AnyObject {
     /// The list has changed.
     func controllerDidChangeContent(_ controller: FetchedResultsController<Result>)
 
-    /// The title of a section in an index beside the list; nil: its first letter, as a capital one.
+    /// The title of a section in an index next to the list; nil: its first letter, in upper case.
     func controller(
         _ controller: FetchedResultsController<Result>,
         sectionIndexTitleForSectionName name: String

@@ -291,7 +291,7 @@ final class ResultsFollower {
     func outOfOrder(_ list: FetchedList) -> StoreError {
         StoreError(
             .invalidRequest,
-            "the objects of a section are not next to each other: let the first sort key be the one that sections are named after",
+            "the objects of a section are not adjacent: use the section's key path as the first sort key",
             context: .init(entity: terms.entityName))
     }
 

@@ -49,7 +49,7 @@ struct SectionPath {
                 if isComposite {
                     throw refused(
                         isLast
-                            ? "\(name) of \(entity.name) is composite: name the sections after one of its elements"
+                            ? "\(name) of \(entity.name) is composite: use one of its elements"
                             : "\(name) of \(entity.name) has no element \(names.dropFirst(count).joined(separator: "."))"
                     )
                 }
@@ -81,7 +81,7 @@ struct SectionPath {
     private func refused(_ message: String) -> StoreError {
         StoreError(
             .invalidRequest,
-            "\(message). To name sections after something else, give a closure, sectionName: { object in … }, or a transient or computed property of the class",
+            "\(message). For other section names, use a closure, sectionName: { object in … }, or a transient or computed property of the class",
             context: .init(entity: root.name, key: path))
     }
 }

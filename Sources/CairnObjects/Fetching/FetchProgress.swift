@@ -25,7 +25,7 @@ public final class FetchProgress: Sendable {
     /// How many rows have been read.
     public var completedCount: Int { completed.load(ordering: .relaxed) }
 
-    /// How many rows there are to read; nil until that is known.
+    /// The number of rows to read; nil until it is known.
     public var totalCount: Int? {
         let count = total.load(ordering: .relaxed)
         return count < 0 ? nil : count
@@ -34,7 +34,7 @@ public final class FetchProgress: Sendable {
     /// Whether the fetch is cancelled.
     public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-    /// Ends the fetch soon: it throws `StoreError` with `.cancelled`. Sorting what was found is not interrupted.
+    /// Cancels the fetch, which soon throws `StoreError` with `.cancelled`. Sorting the results is not interrupted.
     public func cancel() { cancelled.store(true, ordering: .relaxed) }
 
     func begin(_ count: Int) {

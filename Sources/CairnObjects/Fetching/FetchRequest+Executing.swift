@@ -8,7 +8,7 @@ public import CairnModel
 public import CairnStore
 
 extension FetchRequest where Result: ManagedObject {
-    /// The objects that match; see ``ManagedObjectContext/fetch(_:)``.
+    /// The objects that match; see ``ManagedObjectContext/fetch(_:)->[Result]``.
     ///
     /// ```swift
     /// let cheap = try request.execute(in: context)
@@ -30,7 +30,7 @@ extension FetchRequest where Result == ObjectID {
 }
 
 extension FetchRequest where Result == DictionaryResult {
-    /// The values that are asked for; see ``ManagedObjectContext/fetch(_:)``.
+    /// The requested values; see ``ManagedObjectContext/fetch(_:)->[Result]``.
     ///
     /// - Throws: As that.
     public func execute(in context: ManagedObjectContext) throws(StoreError) -> [DictionaryResult] {

@@ -5,25 +5,25 @@
 public import CairnModel
 public import CairnStore
 
-/// The objects of a fetch whose ids are known and whose rows are read ``FetchRequest/fetchBatchSize`` at a time, when the first
-/// of them is asked for.
+/// The objects of a fetch with known ids, whose rows are read ``FetchRequest/fetchBatchSize`` at a time, when the first
+/// of them is accessed.
 ///
-/// Which objects these are, and their order, is decided once: later changes neither add nor remove any. An object that was
-/// deleted meanwhile is a fault without a row.
+/// The objects and their order are fixed: later changes neither add nor remove any. An object that has been deleted
+/// since is a fault without a row.
 ///
-/// The collection keeps the objects of the two batches that were asked for last, and new objects; others live as long as
-/// they are held, and are read again when they are asked for again. What goes wrong in reading is thrown by the context's next
-/// fetch or save, as with any fault.
+/// The collection retains the objects of the last two batches accessed, and new objects; others live as long as they
+/// are referenced, and are read again when they are accessed again. Read errors are thrown by the context's next fetch
+/// or save, as with any fault.
 public struct LazyFetchResults<Result: ManagedObject>: RandomAccessCollection {
     private let batches: Batches
 
     init(_ batches: Batches) { self.batches = batches }
 
-    /// The place of the first object.
+    /// The index of the first object.
     public var startIndex: Int { 0 }
-    /// The place behind the last object.
+    /// The index after the last object.
     public var endIndex: Int { batches.ids.count }
-    /// The ids of the objects, as they were when the fetch was made.
+    /// The ids of the objects at the time of the fetch.
     public var objectIDs: [ObjectID] { batches.ids }
 
     /// An object; reads the rows of its batch if need be.
@@ -79,11 +79,11 @@ extension ManagedObjectContext {
     /// ```swift
     /// var request = FetchRequest<Product>(sortBy: [SortKey("name")])
     /// request.fetchBatchSize = 100
-    /// for product in try context.fetchLazily(request) { … }   // one reading for each hundred
+    /// for product in try context.fetchLazily(request) { … }   // one read for each hundred
     /// ```
     ///
-    /// - Throws: As ``fetch(_:)``.
-    /// - Complexity: that of ``fetchObjectIDs(_:)``; then one reading of the store for each batch that is asked for.
+    /// - Throws: As ``fetch(_:)->[Result]``.
+    /// - Complexity: that of ``fetchObjectIDs(_:)``; then one read of the store for each batch that is accessed.
     public func fetchLazily<Result: ManagedObject>(_ request: FetchRequest<Result>)
         throws(StoreError) -> LazyFetchResults<Result>
     {

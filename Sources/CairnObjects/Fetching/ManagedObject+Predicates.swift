@@ -46,14 +46,14 @@ extension PredicateEvaluator {
 }
 
 extension PredicateNode {
-    /// Whether an object matches as it is now, with its changes that are not saved.
+    /// Whether an object matches in its current state, including unsaved changes.
     ///
-    /// Faults are fired as far as the answer needs them: the object's own, those of objects across
-    /// relationships, and to-many relationships.
+    /// Faults are fired as far as necessary: the object's own, those of objects across relationships, and to-many
+    /// relationships.
     ///
-    /// - Throws: `StoreError`: `.invalidRequest` naming the key that does not fit the object's entity, or what went wrong
-    ///   when a fault was read, now or before.
-    /// - Complexity: O(n) in the size of the predicate, times the members of the relationships it asks.
+    /// - Throws: `StoreError`: `.invalidRequest` naming the key that does not fit the object's entity, or the error of
+    ///   firing a fault, now or before.
+    /// - Complexity: O(n) in the size of the predicate, times the members of the relationships that it evaluates.
     public func evaluate(with object: ManagedObject) throws(StoreError) -> Bool {
         guard let context = object.managedObjectContext else {
             throw StoreError(

@@ -14,17 +14,18 @@ public import CairnStore
 import Synchronization
 
 extension ManagedObjectContext {
-    /// The objects that match a request, read while the caller's actor does other things.
+    /// The objects that match a request, read without blocking the caller's actor.
     ///
-    /// The answer is that of ``fetch(_:)``: what was stored when it was called, or when the context has saved since, and what
-    /// is changed in the context when it returns. It ends early if the task or the progress is cancelled, also in the middle of a scan.
+    /// The result is that of ``fetch(_:)->[Result]``: what was stored when it was called, or when the context last saved since,
+    /// with the context's changes when it returns. Cancelling the task or the progress ends it early, even in the
+    /// middle of a scan.
     ///
     /// ```swift
     /// let all = try await context.fetchAsynchronously(FetchRequest<Product>())
     /// ```
     ///
-    /// - Throws: As ``fetch(_:)``, and `StoreError` with `.cancelled`.
-    /// - Complexity: that of ``fetch(_:)``, of which only the making of objects runs on the caller's actor.
+    /// - Throws: As ``fetch(_:)->[Result]``, and `StoreError` with `.cancelled`.
+    /// - Complexity: that of ``fetch(_:)->[Result]``; only creating the objects runs on the caller's actor.
     public func fetchAsynchronously<Result: ManagedObject>(
         _ request: FetchRequest<Result>, progress: FetchProgress = FetchProgress()
     ) async throws(StoreError) -> [Result] {
@@ -90,9 +91,9 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The values that a request asks for, computed while the caller's actor does other things.
+    /// The values of a request, fetched while the caller's actor does other things.
     ///
-    /// - Throws: As ``fetch(_:)`` of the same request, and `StoreError` with `.cancelled`.
+    /// - Throws: As ``fetch(_:)->[Result]`` of the same request, and `StoreError` with `.cancelled`.
     @_disfavoredOverload
     public func fetchAsynchronously(
         _ request: FetchRequest<DictionaryResult>, progress: FetchProgress = FetchProgress()

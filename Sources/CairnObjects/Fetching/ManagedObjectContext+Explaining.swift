@@ -4,16 +4,17 @@ import CairnModel
 public import CairnStore
 
 extension ManagedObjectContext {
-    /// Has the store answer a request, and says how it did: by which index or by a scan, what it grouped by, whether it had to
-    /// sort, how many rows and blocks it looked at, and how long it took. Unsaved changes are left out.
+    /// Executes a request and reports the query plan: which index or scan was used, the grouping, whether it had to
+    /// sort, how many rows and blocks it examined, and how long it took. Unsaved changes are ignored.
     ///
-    /// What is explained is what ``fetch(_:)`` of the request asks: objects with their rows, ids, a number, or rows of values.
+    /// It explains what ``fetch(_:)->[Result]`` of the request would ask for: objects with their rows, ids, a number, or
+    /// dictionary results.
     ///
     /// ```swift
     /// print(try context.explain(request))
     /// ```
     ///
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: As ``fetch(_:)->[Result]``.
     /// - Complexity: That of the fetch, and O(n) in the blocks of the entity.
     public func explain<Result>(_ request: FetchRequest<Result>) throws(StoreError) -> QueryPlan {
         try throwReadError()

@@ -11,8 +11,8 @@ public import CairnStore
 extension ManagedObjectContext {
     /// The objects that match a request, in order.
     ///
-    /// - Throws: `StoreError`: `.invalidRequest` naming the key that does not fit, or what went wrong in the
-    ///   store, now or in a property that was read before.
+    /// - Throws: `StoreError`: `.invalidRequest` naming the key that does not fit, or an error of the store, now or in
+    ///   a property read earlier.
     /// - Complexity: that of the store's answer, and O(n log n) in the changed objects of the entity.
     public func fetch<Result: ManagedObject>(
         _ request: FetchRequest<Result>
@@ -51,7 +51,7 @@ extension ManagedObjectContext {
         guard pending.isEmpty else {
             return objects(try answer(question, pending, includesRows: true), request)
         }
-        if !question.isOfOneKey, let rows = try source() as? any RowStream {
+        if !question.isOfOneKey, let rows = try source().rowStream(for: question.fetch) {
             return try streamed(rows, question, request)
         }
         var fetch = question.fetch
@@ -70,13 +70,18 @@ extension ManagedObjectContext {
     /// The row that has a key, if that is all that is asked and nothing is changed here.
     private func find(_ terms: FetchTerms) throws(StoreError) -> FoundRow? {
         guard changed.count == 0 || !terms.includesPendingChanges,
-            let keyedStore = keyedSource,
             terms.sortDescriptors.isEmpty, terms.fetchLimit >= 0, terms.fetchOffset <= 0,
             case .comparison(let comparison)? = terms.predicate, comparison.operator == .equal,
             case .constant = comparison.right, let entity = knownEntity(named: terms.entityName)
         else { return nil }
-        return try keyedStore.find(
-            comparison, entity: entity.index, includesSubentities: terms.includesSubentities)
+        if let keyedSource {
+            return try keyedSource.find(
+                comparison, entity: entity.index, includesSubentities: terms.includesSubentities)
+        }
+        guard let coordinator = coordinatedSource, terms.box == nil else { return nil }
+        noticeStores(coordinator)
+        return coordinator.find(
+            comparison, entity: entity, includesSubentities: terms.includesSubentities)
     }
 
     /// The objects of an answer, changed ones among them.
@@ -165,13 +170,13 @@ extension ManagedObjectContext {
             return
         }
         preconditionFailure(
-            "objects of \(request.entityName) are requested as \(Result.self), but are of the class \(type(of: object))"
+            "objects of \(request.entityName) were requested as \(Result.self), but have the class \(type(of: object))"
         )
     }
 
     /// The ids of the objects that match a request, in order; of new objects the temporary ones.
     ///
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: As ``fetch(_:)->[Result]``.
     public func fetchObjectIDs<Result>(_ request: FetchRequest<Result>) throws(StoreError)
         -> [ObjectID]
     {
@@ -194,9 +199,9 @@ extension ManagedObjectContext {
         return try answer(question, pending, includesRows: false).map(\.id)
     }
 
-    /// How many objects, or rows of values, a fetch would give, limit and offset respected.
+    /// The number of objects, or rows of values, that a fetch would return. Limit and offset apply.
     ///
-    /// - Throws: As ``fetch(_:)``.
+    /// - Throws: As ``fetch(_:)->[Result]``.
     public func count<Result>(for request: FetchRequest<Result>) throws(StoreError) -> Int {
         try throwReadError()
         processPendingChanges()

@@ -3,7 +3,7 @@
 //   1. A path is followed from the objects that were fetched. Where an object is known, its relationship is as it is now,
 //      changes included; else its row says where a to-one relationship leads.
 //   2. To-one: the rows of all targets that are not known are read together. To-many: first the members of all owners that
-//      have not been asked for, then the rows as before.
+//      have not been asked for, then the rows as before; a store that has both at once is asked once.
 //   3. Known faults take their rows; the rest is kept for objects that will be made.
 
 import CairnModel
@@ -75,8 +75,18 @@ extension ManagedObjectContext {
             }
         }
         for (entity, question) in unknown.inKeyOrder() {
-            let members = try source().members(
-                ofRelationship: question.index, entity: entity, owners: question.owners)
+            let source = try source()
+            let members: [[ObjectID]]
+            if let source = source as? any MemberRows {
+                let read = try source.membersWithRows(
+                    ofRelationship: question.index, entity: entity, owners: question.owners)
+                members = read.members
+                dropUnresolvedFaults(read.rows)
+                for row in read.rows where isMissing(row.id, ahead) { keep(row, &ahead) }
+            } else {
+                members = try source.members(
+                    ofRelationship: question.index, entity: entity, owners: question.owners)
+            }
             for (owner, ids) in zip(question.owners, members) {
                 ahead.members[.init(owner: owner, index: question.index)] = ids
                 reached += ids
@@ -87,16 +97,22 @@ extension ManagedObjectContext {
 
     /// Reads the rows of objects that are neither known nor read.
     private func readRows(_ ids: [ObjectID], _ ahead: inout PrefetchedRows) throws(StoreError) {
-        let missing = ids.filter { id in
-            guard !id.isTemporary || parent != nil, ahead.rows[id] == nil else { return false }
-            guard let object = registry.object(for: id) else { return true }
-            return object.isFault && !object.hasCells
-        }
+        let missing = ids.filter { isMissing($0, ahead) }
         if missing.isEmpty { return }
         for row in try read(missing) {
-            guard let row else { continue }
-            ahead.rows[row.id] = row
-            if let object = registry.object(for: row.id), object.isFault { object.take(row) }
+            if let row { keep(row, &ahead) }
         }
+    }
+
+    /// Whether the row of an object is neither known nor read.
+    private func isMissing(_ id: ObjectID, _ ahead: PrefetchedRows) -> Bool {
+        guard !id.isTemporary || parent != nil, ahead.rows[id] == nil else { return false }
+        guard let object = registry.object(for: id) else { return true }
+        return object.isFault && !object.hasCells
+    }
+
+    private func keep(_ row: Row, _ ahead: inout PrefetchedRows) {
+        ahead.rows[row.id] = row
+        if let object = registry.object(for: row.id), object.isFault { object.take(row) }
     }
 }

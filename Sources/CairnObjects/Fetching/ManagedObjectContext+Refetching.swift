@@ -85,6 +85,8 @@ extension ManagedObjectContext {
 
     /// Gives an object what is stored now; its changes stay.
     func refresh(_ object: ManagedObject, _ row: Row) {
+        // It was taken for an object of another entity, and dropped.
+        guard object.managedObjectContext === self else { return }
         // What a parent has not saved has no version; what it has saved since it was read here has a newer one than its values.
         let isOther =
             object.version != row.version || row.version == 0

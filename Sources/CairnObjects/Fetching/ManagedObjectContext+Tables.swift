@@ -7,10 +7,10 @@ public import CairnModel
 public import CairnStore
 
 extension ManagedObjectContext {
-    /// The values that a request asks for, in order. Unsaved changes are never seen: only what is stored counts.
+    /// The values of a request, in order. Only stored values count, not unsaved changes.
     ///
-    /// Rows of groups come in the order of what they are grouped by, unless ``FetchRequest/sortDescriptors`` say otherwise:
-    /// these take paths and names of ``FetchRequest/propertiesToFetch``. Limit and offset count rows.
+    /// Groups are in the order of their keys, unless ``FetchRequest/sortDescriptors`` say otherwise: these accept paths
+    /// and names of ``FetchRequest/propertiesToFetch``. Limit and offset count rows.
     ///
     /// ```swift
     /// var request = FetchRequest<DictionaryResult>(entityName: "Product")
@@ -18,9 +18,9 @@ extension ManagedObjectContext {
     /// for row in try context.fetch(request) { print(row["name"] as? String ?? "", row["shop.name"] ?? "nowhere") }
     /// ```
     ///
-    /// - Throws: `StoreError`: `.invalidRequest` naming the key that does not fit, that leads to many values, or that is one of
-    ///   many in a group; or what went wrong in the store.
-    /// - Complexity: that of the store's answer.
+    /// - Throws: `StoreError`: `.invalidRequest` naming the key that does not fit, that has many values, or that is not
+    ///   constant in a group; or an error of the store.
+    /// - Complexity: that of the store's query.
     @_disfavoredOverload
     public func fetch(_ request: FetchRequest<DictionaryResult>) throws(StoreError)
         -> [DictionaryResult]
@@ -153,7 +153,7 @@ extension RarerFetchTerms {
         guard let wrong else { return }
         throw StoreError(
             .invalidRequest,
-            "\(wrong) is for rows of values: use a FetchRequest<DictionaryResult>",
+            "\(wrong) requires dictionary results: use a FetchRequest<DictionaryResult>",
             context: .init(entity: entityName))
     }
 
@@ -162,7 +162,7 @@ extension RarerFetchTerms {
             guard case .property(let path) = property else {
                 throw StoreError(
                     .invalidRequest,
-                    "an expression is for rows of values: use a FetchRequest<DictionaryResult>",
+                    "an expression requires dictionary results: use a FetchRequest<DictionaryResult>",
                     context: .init(entity: entityName, key: property.name))
             }
             guard let entity = schema.entity(named: entityName) else { return }

@@ -12,45 +12,44 @@ extension ManagedObjectContext {
     /// person.lastSeen = .now
     /// ```
     ///
-    /// Unsaved changes count: an object that was inserted or given the value is found, one that has another value by now, or
-    /// is deleted, is not. In a context that works on another one the same holds for what is unsaved in that. Objects of the
-    /// entity's descendants are found too.
+    /// Unsaved changes count: an object that was inserted or given the value is found; one that now has another value,
+    /// or is deleted, is not. In a child context, the same applies to the parent's unsaved changes. Objects of the
+    /// entity's descendants are found, too.
     ///
-    /// The property need not be unique. Of several objects with the value, one with unsaved changes comes before one without,
-    /// and else the one with the least id, new ones last. A uniqueness constraint over just this property decides what is the
-    /// same: it may be without regard to case, or about some of the objects only. With one, or with an index, the store
-    /// finds the object at once; else it looks at all. Nil is a value: it finds an object that has none.
+    /// The property does not have to be unique. Among several objects with the value, one with unsaved changes comes
+    /// first, then the one with the lowest id, new ones last. A uniqueness constraint on just this property defines
+    /// equality: it may ignore case, or only apply to some objects. With one, or with an index, the store finds the
+    /// object directly; otherwise it scans. Nil is a value: it finds an object without one.
     ///
-    /// Somebody else may save an object with the value before this context saves the new one. With a constraint the merge
-    /// policy decides then, as for all new objects; without one there are two. The same holds where the constraint is inherited and
-    /// an object of another entity of the family has the value: it is not found, and the save merges the new object into it only
-    /// if that loses nothing, see ``MergePolicy``.
+    /// Someone else may save an object with the value before this context saves the new one. With a constraint, the
+    /// merge policy then decides, as for all new objects; without one, there are two. The same applies if the
+    /// constraint is inherited and an object of another entity in the hierarchy has the value: it is not found, and the
+    /// save merges the new object into it only if nothing is lost, see ``MergePolicy``.
     ///
     /// - Returns: the object, and whether it was inserted by this call.
-    /// - Throws: `StoreError`: `.invalidRequest` naming the property if the path leads to no stored property, or to a value
-    ///   that cannot be compared, or if the entity is abstract and there is no object; and what reading throws. Nothing is inserted
-    ///   then.
-    /// - Complexity: one question to the store, if no unsaved object answers it. The first call for a property looks at all
-    ///   changed objects of the entity, later ones at those that have been changed since.
+    /// - Throws: `StoreError`: `.invalidRequest` naming the property if the path does not end in a stored property, or in a
+    ///   value that cannot be compared, or if the entity is abstract and there is no object; and the errors of reading. In
+    ///   that case nothing is inserted.
+    /// - Complexity: one store query, if no unsaved object has the value. The first call for a property examines all
+    ///   changed objects of the entity, later calls only those changed since.
     public func findOrInsert<T: PersistentEntity, V>(
         _ type: T.Type, _ path: KeyPath<T, V>, _ value: V
     ) throws(StoreError) -> (object: T, isNew: Bool) {
         try findOrInsert(type, path, in: CollectionOfOne(value))[0]
     }
 
-    /// The objects whose property has values, in the order of the values; new ones where there are none.
+    /// The objects whose property has values, in the order of the values; new ones if there are none.
     ///
     /// ```swift
     /// let found = try context.findOrInsert(Product.self, \.serialCode, in: feed.map(\.code))
     /// for (item, (product, _)) in zip(feed, found) { product.price = item.price }
     /// ```
     ///
-    /// The store is asked once for all values, or looks each of them up in the index of a constraint. A value that is there
-    /// several times has one object, which is called new at the first place only. See
-    /// ``findOrInsert(_:_:_:)``.
+    /// The store executes one query for all values, or looks up each of them in the index of a constraint. A value that
+    /// occurs several times has one object, which is reported as new at its first index only. See ``findOrInsert(_:_:_:)``.
     ///
     /// - Throws: As ``findOrInsert(_:_:_:)``.
-    /// - Complexity: O(n) in the values, and that of the store's answer.
+    /// - Complexity: O(n) in the values, and that of the store's query.
     public func findOrInsert<T: PersistentEntity, V>(
         _ type: T.Type, _ path: KeyPath<T, V>, in values: some Collection<V>
     ) throws(StoreError) -> [(object: T, isNew: Bool)] {
@@ -83,11 +82,11 @@ extension ManagedObjectContext {
         return (typed(object), isNew)
     }
 
-    /// The objects whose properties have values, in the order of the keys; new ones where there are none.
+    /// The objects whose properties have values, in the order of the keys; new ones if there are none.
     ///
-    /// All keys are made of the same properties. See ``findOrInsert(_:_:in:)``. Keys of several properties are asked for
-    /// together: each by the index of a constraint over just these, or by one fetch of all objects that have one of the values
-    /// in each of the properties.
+    /// All keys have the same properties. See ``findOrInsert(_:_:in:)``. Keys with several properties are looked up
+    /// together: each by the index of a constraint on exactly these, or by one fetch of all objects with one of the
+    /// values in each property.
     ///
     /// - Throws: As ``findOrInsert(_:_:_:)``.
     public func findOrInsert<T: PersistentEntity>(
@@ -111,7 +110,7 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// See ``findOrInsert(_:_:_:)``. Values are those of ``ManagedObject/setValue(_:forKey:)``; a to-one relationship also
-    /// takes an object's id, and `Optional<Any>.none as Any` stands for nil.
+    /// takes an object's id, and `Optional<Any>.none as Any` means nil.
     ///
     /// - Throws: As ``findOrInsert(_:_:_:)``; `.invalidRequest` if the model has no such entity.
     public func findOrInsert(
@@ -122,7 +121,7 @@ extension ManagedObjectContext {
 
     /// The objects of an entity whose properties have values, in the order of the keys; new ones where there are none.
     ///
-    /// All keys are made of the same properties; see ``findOrInsert(_:keys:)``.
+    /// All keys have the same properties; see ``findOrInsert(_:keys:)``.
     ///
     /// - Throws: As ``findOrInsert(entityName:key:)``.
     public func findOrInsert(
@@ -148,7 +147,7 @@ extension ManagedObjectContext {
     private func typed<T: ManagedObject>(_ object: ManagedObject) -> T {
         guard let typed = object as? T else {
             preconditionFailure(
-                "objects of \(object.entity.name) are requested as \(T.self), but are of the class \(type(of: object))"
+                "objects of \(object.entity.name) were requested as \(T.self), but have the class \(type(of: object))"
             )
         }
         return typed
@@ -250,7 +249,7 @@ extension ManagedObjectContext {
         if terms.entity.isAbstract {
             throw KeyTerms.wrong(
                 terms.entity, nil,
-                "there is no such object, and none can be inserted: the entity is abstract")
+                "there is no such object, and it cannot be inserted: the entity is abstract")
         }
         for (place, column) in terms.columns.enumerated() {
             guard let index = terms.entity.columns[column].relationship else { continue }
@@ -259,7 +258,7 @@ extension ManagedObjectContext {
                 guard let id = key[place].reference else { continue }
                 if rootEntity(of: id)?.index != root {
                     throw StoreError(
-                        .invalidRequest, "the relationship does not lead to objects of this entity",
+                        .invalidRequest, "the relationship's destination is not this entity",
                         context: .init(
                             entity: terms.entity.name, key: terms.entity.columns[column].name,
                             objectID: id))

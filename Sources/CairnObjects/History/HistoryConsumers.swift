@@ -31,9 +31,9 @@ extension PersistentStore {
         return consumers
     }
 
-    /// Keeps the history from being deleted before somebody has seen it, in all stores that keep one and can be written; see
-    /// `HistoryStore.registerHistoryConsumer(_:)`. Where it is registered already it stays where it is: so it is registered once
-    /// more when a store is added.
+    /// Prevents history from being deleted before a consumer has seen it, in all writable stores that keep a history;
+    /// see `HistoryStore.registerHistoryConsumer(_:)`. A registered consumer keeps its position, so register it again
+    /// when a store is added.
     ///
     /// - Throws: `StoreError`: `.invalidRequest` if no store keeps a history; `.readOnly` if none that does can be written. Some of
     ///   several stores may know the consumer by then.
@@ -43,12 +43,12 @@ extension PersistentStore {
         }
     }
 
-    /// Notes that a consumer has seen the history up to a token: that much may be deleted. Of stores that the token does not name
-    /// nothing is noted, nor in those that are opened for reading only.
+    /// Records that a consumer has seen the history up to a token, so that it can be deleted up to there. Stores that the
+    /// token does not name, and read-only stores, are skipped.
     ///
-    /// - Throws: `StoreError`: `.invalidRequest` if the consumer is not registered, or the token names nothing in the stores that
-    ///   keep a history; `.historyTokenExpired` if it names something that is not in a store's history; `.readOnly`. In some of
-    ///   several stores it may be noted by then.
+    /// - Throws: `StoreError`: `.invalidRequest` if the consumer is not registered, or the token has no position in the
+    ///   stores that keep a history; `.historyTokenExpired` if a position is not in a store's history; `.readOnly`. With
+    ///   several stores, some of them may already have recorded it.
     public func advance(_ consumer: String, to token: PersistentHistoryToken) throws(StoreError) {
         var isNamed = false
         try changingConsumers { store throws(StoreError) in
@@ -64,7 +64,7 @@ extension PersistentStore {
         }
     }
 
-    /// Forgets a consumer; nothing is done where it is not registered.
+    /// Removes a consumer from all stores in which it is registered.
     ///
     /// - Throws: `StoreError`: `.invalidRequest` if no store keeps a history; `.readOnly`.
     public func removeHistoryConsumer(_ name: String) throws(StoreError) {
@@ -93,8 +93,8 @@ extension PersistentContainer {
         try store.historyConsumers()
     }
 
-    /// Keeps the history from being deleted before somebody has seen it: what is retained now, and what will be written. It is
-    /// remembered in the store.
+    /// Prevents history from being deleted before a consumer has seen it: what is retained now, and what will be
+    /// written. The store remembers its consumers.
     ///
     /// ```swift
     /// try container.registerHistoryConsumer("search")
@@ -111,15 +111,15 @@ extension PersistentContainer {
         try store.registerHistoryConsumer(name)
     }
 
-    /// Notes that a consumer has seen the history up to a token: that much may be deleted.
+    /// Records that a consumer has seen the history up to a token, so that it can be deleted up to there.
     ///
-    /// - Throws: `StoreError`: `.invalidRequest` if the consumer is not registered, or the token names nothing in the store;
-    ///   `.historyTokenExpired` if it names something that is not in the store's history; `.readOnly`.
+    /// - Throws: `StoreError`: `.invalidRequest` if the consumer is not registered, or the token has no position in the
+    ///   store; `.historyTokenExpired` if its position is not in the store's history; `.readOnly`.
     public func advance(_ consumer: String, to token: PersistentHistoryToken) throws(StoreError) {
         try store.advance(consumer, to: token)
     }
 
-    /// Forgets a consumer; nothing is done if it is not registered.
+    /// Removes a consumer. Does nothing if it is not registered.
     ///
     /// - Throws: `StoreError`: `.invalidRequest` if no store keeps a history; `.readOnly`.
     public func removeHistoryConsumer(_ name: String) throws(StoreError) {

@@ -25,8 +25,8 @@ extension ManagedObjectContext {
         try store.executeHistory(request)
     }
 
-    /// Goes through what a request asks for, a transaction at a time: see `HistoryStore.fetchHistory(_:)`. Of several stores
-    /// behind a coordinator the oldest transactions come first, by their times.
+    /// Iterates over the results of a request, one transaction at a time: see `HistoryStore.fetchHistory(_:)`. With
+    /// several stores behind a coordinator, the oldest transactions come first, by their timestamps.
     ///
     /// - Throws: As ``execute(_:)-(PersistentHistoryChangeRequest)``.
     public func fetchHistory(_ request: PersistentHistoryChangeRequest) throws(StoreError)
@@ -35,16 +35,16 @@ extension ManagedObjectContext {
         try store.history(request)
     }
 
-    /// Brings the objects of the context up to what a transaction of the history changed, as
-    /// ``mergeChanges(fromContextDidSave:)-(Notification)`` does.
+    /// Merges the changes of a history transaction into the context, like
+    /// ``mergeChanges(fromContextDidSave:)-(Notification)``.
     public func mergeChanges(from transaction: PersistentHistoryTransaction) {
         mergeChanges(ChangesToMerge(transaction))
     }
 }
 
 extension PersistentHistoryTransaction {
-    /// What the transaction changed, as a notification that a context can merge:
-    /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(Notification)``. Nobody posts it.
+    /// The transaction's changes, as a notification that a context can merge:
+    /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(Notification)``. It is never posted.
     public func objectIDNotification() -> Notification {
         typealias Key = ManagedObjectContext.NotificationKey
         var info: [AnyHashable: Any] = [Key.historyToken.rawValue: token]
@@ -54,7 +54,7 @@ extension PersistentHistoryTransaction {
         ] where !ids.isEmpty {
             info[key.rawValue] = Set(ids)
         }
-        return Notification(name: NotificationNames.didSaveIDsUnasked, object: nil, userInfo: info)
+        return Notification(name: ContextNotice.didSaveIDs.unaskedName, object: nil, userInfo: info)
     }
 }
 
@@ -69,7 +69,7 @@ extension PersistentContainer {
         try store.executeHistory(request)
     }
 
-    /// Goes through what a request asks for, a transaction at a time.
+    /// Iterates over the results of a request, one transaction at a time.
     ///
     /// - Throws: As ``execute(_:)``.
     public func fetchHistory(_ request: PersistentHistoryChangeRequest) throws(StoreError)
@@ -78,7 +78,7 @@ extension PersistentContainer {
         try store.history(request)
     }
 
-    /// The point behind everything that is committed, of the stores that keep a history; nil if none does.
+    /// The position after all commits, for the stores that keep a history; nil if none does.
     ///
     /// - Throws: `StoreError` if a store was closed.
     public func currentPersistentHistoryToken() throws(StoreError) -> PersistentHistoryToken? {
@@ -98,8 +98,8 @@ extension PersistentStoreCoordinator {
         try executeHistory(request)
     }
 
-    /// Goes through what a request asks for, a transaction at a time. The oldest come first, by their times; those of one
-    /// store stay in their order.
+    /// Iterates over the results of a request, one transaction at a time. The oldest come first, by their timestamps;
+    /// transactions of one store stay in order.
     ///
     /// - Throws: As ``execute(_:)-(PersistentHistoryChangeRequest)``.
     public func fetchHistory(_ request: PersistentHistoryChangeRequest) throws(StoreError)
@@ -108,7 +108,7 @@ extension PersistentStoreCoordinator {
         try history(request)
     }
 
-    /// The point behind everything that is committed to some stores, or to all that keep a history; nil if none does.
+    /// The position after all commits to some stores, or to all that keep a history; nil if none does.
     ///
     /// - Throws: `StoreError` if a store was closed.
     public func currentPersistentHistoryToken(fromStores stores: [any PersistentStore]? = nil)

@@ -4,7 +4,7 @@ public import CairnModel
 public import CairnStore
 
 extension PersistentHistoryTransaction {
-    /// A condition on transactions, as a format; `%@` and its like are filled with the arguments.
+    /// A condition on transactions, as a format string; the arguments replace `%@` and so on.
     ///
     /// ```swift
     /// let mine = try PersistentHistoryTransaction.fetchRequest(
@@ -12,9 +12,9 @@ extension PersistentHistoryTransaction {
     /// let transactions = try context.execute(.fetchHistory(withFetch: mine)).transactions
     /// ```
     ///
-    /// The key `token` can be compared with a token, also one of several stores: `token > %@` means what came after it. It does
-    /// not say that some of that was deleted: ``PersistentHistoryChangeRequest/fetchHistory(after:)-(PersistentHistoryToken?)``
-    /// does.
+    /// The key `token` can be compared with a token, even one for several stores: `token > %@` means transactions after
+    /// it. It does not detect that some of these were deleted:
+    /// ``PersistentHistoryChangeRequest/fetchHistory(after:)-(PersistentHistoryToken?)`` does.
     ///
     /// - Throws: `PredicateFormatError` with the place.
     public static func fetchRequest(

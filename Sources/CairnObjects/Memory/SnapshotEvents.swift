@@ -1,6 +1,7 @@
 // Why an object shows other values than it did, without anybody having set them.
 
-/// What has given an object other values; see ``ManagedObject/awakeFromSnapshotEvents(_:)``. The numbers are Core Data's.
+/// The reasons why an object's values were replaced; see ``ManagedObject/awakeFromSnapshotEvents(_:)``. The raw values
+/// are Core Data's.
 public struct SnapshotEvents: OptionSet, Sendable, Hashable {
     /// The number, a bit for each event.
     public let rawValue: Int
@@ -16,7 +17,7 @@ public struct SnapshotEvents: OptionSet, Sendable, Hashable {
     public static let undoUpdate = SnapshotEvents(rawValue: 8)
     /// The context was rolled back.
     public static let rollback = SnapshotEvents(rawValue: 16)
-    /// What is stored was read again, under the object's changes.
+    /// Stored values were read again, under the object's changes.
     public static let refresh = SnapshotEvents(rawValue: 32)
     /// A merge policy has changed it.
     public static let mergePolicy = SnapshotEvents(rawValue: 64)

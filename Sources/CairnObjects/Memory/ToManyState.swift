@@ -48,8 +48,10 @@ struct ToManyState {
 
     /// Whether the order is another one than the stored one with those at the end who came.
     var hasOrderChange: Bool {
-        guard let order, order.isMoved else { return false }
-        return order.differs(isMember)
+        guard let order else { return false }
+        // Who came back stands at the end, wherever he is stored.
+        if !order.returned.isEmpty { return true }
+        return order.isMoved && order.differs(isMember)
     }
 
     /// Whether an object is a member, as far as that is known. While the stored members are unknown, those of an order that

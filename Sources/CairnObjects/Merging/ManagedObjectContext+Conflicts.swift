@@ -4,8 +4,8 @@ import CairnModel
 public import CairnStore
 
 extension ManagedObjectContext {
-    /// The conflicts of a failed save as a merge policy takes them: ``MergeConflict`` and
-    /// ``ConstraintConflict`` objects. They can be given to a policy, and the save be tried again.
+    /// The conflicts of a failed save for a merge policy: ``MergeConflict`` and ``ConstraintConflict`` objects. Pass them
+    /// to a policy, and try to save again.
     public func conflicts(in error: StoreError) -> [Any] { conflictObjects(error.conflicts) }
 
     func conflictObjects(_ conflicts: [SaveConflict]) -> [Any] {

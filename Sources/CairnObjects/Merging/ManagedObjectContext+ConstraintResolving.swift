@@ -160,7 +160,7 @@ extension ManagedObjectContext {
                     other.databaseObject !== row
                 else { continue }
                 throw MergePolicy.failure(
-                    "an object has the keys of two different ones, so neither can take its values",
+                    "an object has the keys of two different objects, so it cannot be merged into either",
                     [.constraint(other.conflict), .constraint(conflict.conflict)])
             }
         }
@@ -489,7 +489,7 @@ extension ManagedObjectContext {
         }
         throw StoreError(
             .constraintConflict,
-            "an object would be replaced that a mandatory relationship of another object needs",
+            "the save would replace an object that a required relationship of another object refers to",
             context: .init(
                 entity: owner.entity.name, key: relationship.description.name,
                 objectID: owner.objectID),

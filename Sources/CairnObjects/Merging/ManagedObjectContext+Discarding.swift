@@ -10,7 +10,7 @@ import CairnModel
 public import CairnStore
 
 extension ManagedObjectContext {
-    /// Drops those changes that a save has failed for, and keeps all others, so that the next save can succeed.
+    /// Drops the changes that made a save fail, and keeps all others, so that the next save can succeed.
     ///
     /// ```swift
     /// do {
@@ -21,13 +21,13 @@ extension ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// An object that somebody else has changed or deleted becomes what is stored, as ``refresh(_:mergeChanges:)`` without
-    /// merging makes it. If it was to be deleted, it is not, nor are those whose cascade rules delete it, nor is what only their
-    /// rules have deleted. A new object that has the key of another one leaves
-    /// the context, with the new objects that it owns by a cascade rule; a changed one goes back to what is stored. Of several
-    /// objects of the context with one key the first keeps it.
+    /// An object that was changed or deleted elsewhere reverts to its stored state, like ``refresh(_:mergeChanges:)``
+    /// without merging. If it was to be deleted, it is not, nor are objects whose cascade rules delete it, nor objects
+    /// that only their rules deleted. A new object with another object's key leaves the context, with the new objects
+    /// that it owns by a cascade rule; a changed one reverts to its stored state. Of several objects of the context
+    /// with the same key, the first keeps it.
     ///
-    /// - Returns: the objects that were new, or whose changes were dropped, each once.
+    /// - Returns: the objects that were new, or whose changes were dropped, without duplicates.
     @discardableResult
     public func discard(_ conflicts: [SaveConflict]) -> [ManagedObject] {
         processPendingChanges()

@@ -9,20 +9,20 @@ import CairnModel
 import CairnStore
 
 extension ManagedObjectContext {
-    /// Has the next save that has something to save fail if somebody else has changed or deleted an object since it was read
-    /// here, though it is not changed here.
+    /// Makes the next save that has something to save fail if an object was changed or deleted elsewhere since it was
+    /// read here, even if it is not changed here.
     ///
     /// ```swift
-    /// context.detectConflicts(for: account)          // what is about to be computed depends on it
+    /// context.detectConflicts(for: account)          // the following computation depends on it
     /// order["total"] = total(of: account)
-    /// try context.save()                             // `.mergeConflict` if the account is another one by now
+    /// try context.save()                             // `.mergeConflict` if the account has changed
     /// ```
     ///
-    /// The error policy reports such a conflict, and so does a policy of one's own; the other built-in ones have nothing to
-    /// merge, and save. It holds until a save succeeds, or until ``rollback()`` or ``reset()``. In a child context it is
-    /// the parent's save that looks, once the child has saved.
+    /// The error policy reports such a conflict, and so does a custom policy; the other built-in policies have nothing
+    /// to merge, and save. It applies until a save succeeds, or until ``rollback()`` or ``reset()``. For a child
+    /// context, the parent's save checks, once the child has saved.
     ///
-    /// A fault is read now. New objects, and those that the save changes or deletes, are compared anyway.
+    /// A fault is read immediately. New objects, and those that the save changes or deletes, are checked anyway.
     public func detectConflicts(for object: ManagedObject) {
         precondition(
             object.managedObjectContext === self || object.managedObjectContext == nil,

@@ -253,7 +253,9 @@ private struct ChangeMerge {
         for start in stride(from: 0, to: touched.count, by: Self.mostRows) {
             let objects = touched[start..<min(start + Self.mostRows, touched.count)]
             let rows = try state.rows(objects.map(\.objectID))
-            for (object, row) in zip(objects, rows) {
+            context.dropUnresolvedFaults(rows)
+            for (object, row) in zip(objects, rows)
+            where object.managedObjectContext === context {
                 guard let row else {
                     if isAway(object) { continue }
                     if object.isDeleted { object.isDisplaced = true } else { gone.append(object) }

@@ -15,24 +15,24 @@ public import Foundation
 extension ManagedObjectContext {
     // MARK: When told to
 
-    /// Brings the objects of the context up to what another context has saved, as a notification says:
-    /// ``didSaveObjectsNotification`` or ``didSaveObjectIDsNotification``.
+    /// Merges the changes saved by another context, from a notification: ``didSaveObjectsNotification`` or
+    /// ``didSaveObjectIDsNotification``.
     ///
-    /// Changed objects show the new values, under whatever was edited here. Deleted ones stay in the context with their
-    /// values, and are among ``deletedObjects`` until it saves, which has nothing to write for them. Relationships that were
-    /// read show their members as they are now. Those who watch the context are told: of changed objects as refreshed, of
-    /// new ones as inserted, which the context has as faults then.
+    /// Changed objects show the new values, under any local edits. Deleted ones stay in the context with their values,
+    /// and are among ``deletedObjects`` until it saves, which writes nothing for them. Relationships that were read
+    /// show their current members. Observers are notified: of changed objects as refreshed, of new ones as inserted,
+    /// which the context then has as faults.
     ///
-    /// What is merged is read now: a save that came after the one of the notification is seen too. Objects that the context
-    /// does not have cost nothing. A context that is pinned to a query generation goes on to the newest state first.
+    /// Values are read now: saves after the one in the notification are included. Objects that the context does not
+    /// have cost nothing. A context that is pinned to a query generation first advances to the newest state.
     ///
-    /// What cannot be read leaves the objects as they are; the next fetch or save throws why.
+    /// If reading fails, the objects are not changed; the next fetch or save throws the error.
     public func mergeChanges(fromContextDidSave notification: Notification) {
         if notification.managedObjectContext === self { return }
         mergeChanges(ChangesToMerge(notification.userInfo ?? [:]))
     }
 
-    /// The same with what ``PersistentContainer/saves`` tells of a save.
+    /// Merges a save from ``PersistentContainer/saves``.
     ///
     /// ```swift
     /// for await save in container.saves {
@@ -43,8 +43,8 @@ extension ManagedObjectContext {
         mergeChanges(ChangesToMerge(save))
     }
 
-    /// Brings contexts up to what was written elsewhere, as ids say: by a batch request, another process, another container of
-    /// the same store.
+    /// Merges changes written elsewhere into contexts, by id: changes of a batch request, another process, or another
+    /// container of the same store.
     ///
     /// ```swift
     /// let result = try context.execute(request)                 // a batch delete that reports ids
@@ -52,7 +52,7 @@ extension ManagedObjectContext {
     ///     fromRemoteContextSave: [.deletedObjectIDs: result.objectIDs], into: [context])
     /// ```
     ///
-    /// See ``mergeChanges(fromContextDidSave:)-(Notification)``. Ids of other stores are passed over.
+    /// See ``mergeChanges(fromContextDidSave:)-(Notification)``. Ids of other stores are ignored.
     public static func mergeChanges(
         fromRemoteContextSave changes: [NotificationKey: [ObjectID]],
         into contexts: [ManagedObjectContext]
@@ -60,10 +60,10 @@ extension ManagedObjectContext {
         mergeChanges(fromRemoteContextSave: changes as [AnyHashable: Any], into: contexts)
     }
 
-    /// The same with a dictionary as notifications carry it.
+    /// The same with the dictionary of a notification.
     ///
-    /// - Parameter changes: By the raw values of ``NotificationKey``, or by those keys themselves, lists or sets of ids, of URIs of
-    ///   ids or of objects. Other keys are passed over.
+    /// - Parameter changes: Lists or sets of ids, of URIs of ids or of objects, by ``NotificationKey`` or its raw values.
+    ///   Other keys are ignored.
     public static func mergeChanges(
         fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ManagedObjectContext]
     ) {
@@ -73,22 +73,22 @@ extension ManagedObjectContext {
 
     // MARK: By itself
 
-    /// Whether the context brings its objects up to whatever others commit: saves of other contexts, batch requests, its own
-    /// among them, and what other processes write, as far as the store reads that.
+    /// Whether the context automatically merges all commits: saves of other contexts, batch requests, including its
+    /// own, and commits of other processes, as far as the store reads them.
     ///
     /// ```swift
     /// container.viewContext.automaticallyMergesChangesFromParent = true
     /// ```
     ///
-    /// It merges as ``mergeChanges(fromContextDidSave:)-(Notification)`` does, between its own work: the view context when the main
-    /// actor is free, a ``BackgroundContext`` in a turn of its own, and a context that was made by hand, or for a background
-    /// task, when it processes pending changes, as each fetch does. Commits that come while it is busy are merged at once. After
-    /// very many it refreshes all of its objects instead, and tells of no new ones.
+    /// It merges like ``mergeChanges(fromContextDidSave:)-(Notification)``, between its own work: the view context when
+    /// the main actor is idle, a ``BackgroundContext`` in a turn of its own, and a context that was created manually,
+    /// or for a background task, when it processes pending changes, as each fetch does. Commits that arrive while it is
+    /// busy are merged together. After very many, it refreshes all its objects instead, and does not report new ones.
     ///
     /// A context that is pinned to a query generation does not merge until it reads the newest state again.
     ///
-    /// A child context merges what its parent saves or merges, and what other children save to the parent, as soon as that has
-    /// happened. What the parent has not saved it sees only in objects that it reads from then on.
+    /// A child context merges what its parent saves or merges, and what other children save to the parent, as soon as
+    /// that has happened. It sees the parent's unsaved changes only in objects that it reads from then on.
     public var automaticallyMergesChangesFromParent: Bool {
         get { parent == nil ? inbox != nil : mergesFromParent }
         set {

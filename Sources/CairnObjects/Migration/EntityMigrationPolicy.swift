@@ -5,8 +5,8 @@
 public import CairnModel
 import CairnStore
 
-/// How the objects of an entity mapping are migrated, where its value expressions do not say enough. Subclasses override the
-/// steps that they do otherwise, and call super in the others.
+/// How the objects of an entity mapping are migrated, if its value expressions are not enough. Subclasses override the
+/// steps that differ, and call super in the others.
 ///
 /// ```swift
 /// final class RemoveDuplicates: EntityMigrationPolicy {
@@ -23,13 +23,14 @@ import CairnStore
 /// mapping["UserToUser"]?.entityMigrationPolicy = RemoveDuplicates.self
 /// ```
 ///
-/// The steps come in the order of the methods here. ``createDestinationInstances(forSource:in:manager:)`` is called for each object
-/// of the old entity, and ``createRelationships(forDestination:in:manager:)`` for each new object that was associated with an old
-/// one. All mappings have made their objects before any relationship is set, and all relationships are set before anything is
-/// validated. A mapping has one policy object, which sees all its steps.
+/// The steps are called in the order of the methods here. ``createDestinationInstances(forSource:in:manager:)`` is
+/// called for each object of the old entity, and ``createRelationships(forDestination:in:manager:)`` for each new
+/// object that was associated with an old one. All mappings create their objects before any relationship is set, and
+/// all relationships are set before anything is validated. Each mapping has one policy object, which sees all its
+/// steps.
 ///
-/// What a step throws ends the migration, and the store stays as it was: it comes as the cause of a `StoreError` with
-/// `.migrationPolicy`.
+/// An error thrown by a step ends the migration, and the store is unchanged: the error is the cause of a `StoreError`
+/// with `.migrationPolicy`.
 open class EntityMigrationPolicy {
     /// A function that value expressions can call.
     public typealias Function = ([Any?]) throws -> Any?
@@ -37,7 +38,7 @@ open class EntityMigrationPolicy {
     /// Makes a policy for one entity mapping of one migration.
     public required init() {}
 
-    /// Functions that value expressions of the mapping can call, by their names. They are asked for once, before anything is
+    /// The functions that value expressions of the mapping can call, by name. They are read once, before anything is
     /// migrated.
     ///
     /// ```swift
@@ -47,27 +48,28 @@ open class EntityMigrationPolicy {
     /// // FUNCTION($entityPolicy, 'fullName', $source.firstName, $source.lastName)
     /// ```
     ///
-    /// Arguments are values as of `ManagedObject.value(forKey:)`; objects come as `ManagedObject`, collections as arrays.
+    /// Arguments are values as in `ManagedObject.value(forKey:)`; objects are passed as `ManagedObject`, collections as
+    /// arrays.
     open var functions: [String: Function] { [:] }
 
-    /// The mapping's turn begins. What is deleted in the manager's ``MigrationManager/sourceContext`` is not migrated by this
-    /// mapping and those behind it.
+    /// Called at the start of the mapping. Objects deleted from the manager's ``MigrationManager/sourceContext`` are
+    /// not migrated by this mapping and later ones.
     open func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {}
 
-    /// Makes the new objects of an old one. The default makes one, gives it the values of the mapping's attributes, and
-    /// associates it with the old one.
+    /// Creates the new objects for an old one. The default creates one, gives it the values of the mapping's attributes,
+    /// and associates it with the old one.
     open func createDestinationInstances(
         forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
     ) throws {
         try manager.bringOver(sInstance, mapping)
     }
 
-    /// All new objects of the mapping are made.
+    /// Called after all new objects of the mapping were created.
     open func endInstanceCreation(
         forMapping mapping: EntityMapping, manager: MigrationManager
     ) throws {}
 
-    /// Sets the relationships of a new object. The default sets those of the mapping. The objects of all mappings are there.
+    /// Sets the relationships of a new object. The default sets those of the mapping. The objects of all mappings exist.
     open func createRelationships(
         forDestination dInstance: ManagedObject, in mapping: EntityMapping,
         manager: MigrationManager
@@ -80,7 +82,8 @@ open class EntityMigrationPolicy {
         forMapping mapping: EntityMapping, manager: MigrationManager
     ) throws {}
 
-    /// The relationships of all mappings are set. What the model asks of all objects is asked afterwards, whatever this does.
+    /// Called after the relationships of all mappings are set. The model's validation of all objects follows, whatever
+    /// this does.
     open func performCustomValidation(
         forMapping mapping: EntityMapping, manager: MigrationManager
     ) throws {}
@@ -90,9 +93,9 @@ open class EntityMigrationPolicy {
 }
 
 extension EntityMapping {
-    /// The policy that carries the mapping out; nil: the mapping says all. Setting it makes the mapping a custom one.
+    /// The policy that executes the mapping; nil for none. Setting it makes the mapping a custom one.
     ///
-    /// Instead its name can be set, ``entityMigrationPolicyClassName``, if the migration is given the class.
+    /// Alternatively, set its name, ``entityMigrationPolicyClassName``, and pass the class to the migration.
     public var entityMigrationPolicy: EntityMigrationPolicy.Type? {
         get { (policyCode as? PolicyClass)?.type }
         set {
@@ -108,8 +111,9 @@ struct PolicyClass: MappingCode {
 }
 
 extension PropertyMapping {
-    /// A property whose value code gives, for an attribute as of `ManagedObject.setValue(_:forKey:)`, for a relationship an
-    /// object, or a set or array of objects, of the manager's ``MigrationManager/destinationContext``.
+    /// A property with a value computed by code: for an attribute, a value for `ManagedObject.setValue(_:forKey:)`; for
+    /// a relationship, an object, or a set or array of objects, of the manager's
+    /// ``MigrationManager/destinationContext``.
     ///
     /// ```swift
     /// PropertyMapping("fullName") { person, _ in
@@ -117,7 +121,7 @@ extension PropertyMapping {
     /// }
     /// ```
     ///
-    /// - Parameter value: called with the old object and the manager. What it throws ends the migration.
+    /// - Parameter value: called with the old object and the manager. An error ends the migration.
     public init(
         _ name: String,
         value:

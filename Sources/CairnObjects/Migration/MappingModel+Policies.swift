@@ -5,7 +5,7 @@
 public import CairnModel
 
 extension MappingModel {
-    /// Reads a mapping model of Xcode, and gives its mappings their policies.
+    /// Reads an Xcode mapping model, and assigns policies to its mappings.
     ///
     /// ```swift
     /// let mapping = try MappingModel(
@@ -17,9 +17,9 @@ extension MappingModel {
     ///   - path: the `.xcmappingmodel` folder, or the `xcmapping.xml` in it.
     ///   - old: the model of the store.
     ///   - new: the model that the store is migrated to.
-    ///   - policies: the classes by the names that the file has for them, with the module as in `Shop.UserPolicy`, or without.
-    /// - Throws: `ModelError` as ``init(contentsOfFile:forSourceModel:destinationModel:)``, and if the file names a policy of which no
-    ///   class is given.
+    ///   - policies: the classes by the names in the file, with the module as in `Shop.UserPolicy`, or without.
+    /// - Throws: `ModelError` as ``init(contentsOfFile:forSourceModel:destinationModel:)``, and if the file names a policy
+    ///   whose class is not provided.
     public init(
         contentsOfFile path: String, forSourceModel old: ManagedObjectModel,
         destinationModel new: ManagedObjectModel, policies: [String: EntityMigrationPolicy.Type]

@@ -23,14 +23,14 @@ public final class MappingProgress: Sendable {
         self.onChange = onChange
     }
 
-    /// How many steps have been taken. An object that is migrated is one step when it is made, one when it is connected,
-    /// and one when it is validated. Policies that make others take more.
+    /// The number of completed steps. Each migrated object takes one step when it is created, one when it is connected, and
+    /// one when it is validated. Policies that create additional objects take more.
     public var completedCount: Int { completed.load(ordering: .relaxed) }
 
-    /// How many steps there are, as far as that is known beforehand.
+    /// The total number of steps, as far as known in advance.
     public var totalCount: Int { total.load(ordering: .relaxed) }
 
-    /// How much of it is done, from 0 to 1.
+    /// The completed fraction, from 0 to 1.
     public var fractionCompleted: Double {
         let total = totalCount
         return total == 0 ? 0 : min(1, Double(completedCount) / Double(total))
@@ -39,8 +39,8 @@ public final class MappingProgress: Sendable {
     /// Whether the migration is cancelled.
     public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-    /// Ends the migration soon: it throws `StoreError` with `.migrationCancelled`, and the store is as it was. One that is being
-    /// finished is not ended any more.
+    /// Cancels the migration, which soon throws `StoreError` with `.migrationCancelled`, leaving the store unchanged. A
+    /// migration that is already finishing is not cancelled.
     public func cancel() { cancelled.store(true, ordering: .relaxed) }
 
     func expect(_ more: Int) { total.add(more, ordering: .relaxed) }

@@ -40,7 +40,7 @@ final class MappingRun {
         if let name = mapping.entityMigrationPolicyClassName {
             guard let type = mapping.entityMigrationPolicy ?? policies.policy(named: name)
             else {
-                throw misfit("no class is given for its policy \(name): pass it in policies")
+                throw misfit("no class was passed for its policy \(name): pass it in policies")
             }
             policy = type.init()
         } else {

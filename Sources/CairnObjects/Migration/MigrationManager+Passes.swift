@@ -49,7 +49,7 @@ extension MigrationManager {
             throw StoreError(
                 run.isPlain ? .migrationFailed : .migrationPolicy,
                 run.isPlain
-                    ? "the entity mapping \(run.mapping.name) could not be carried out"
+                    ? "the entity mapping \(run.mapping.name) failed"
                     : "the policy of the entity mapping \(run.mapping.name) has failed in \(name)",
                 context: .init(
                     entity: run.mapping.destinationEntityName ?? run.mapping.sourceEntityName),

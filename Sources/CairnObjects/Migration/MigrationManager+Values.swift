@@ -10,7 +10,7 @@ extension MigrationManager {
         guard let entity = run.destination else {
             throw StoreError(
                 .migrationFailed,
-                "the entity mapping \(mapping.name) names no destination entity to make an object of",
+                "the entity mapping \(mapping.name) has no destination entity to create an object of",
                 context: .init(entity: mapping.sourceEntityName))
         }
         let object = destinationContext.insert(entity.name)
@@ -109,7 +109,7 @@ extension MigrationManager {
             guard runs.contains(where: { $0.mapping.name == text }) else {
                 callError = StoreError(
                     .missingMappingModel,
-                    "there is no entity mapping \(text): there are \(runs.map(\.mapping.name).joined(separator: ", "))",
+                    "there is no entity mapping \(text); the mappings are \(runs.map(\.mapping.name).joined(separator: ", "))",
                     context: .init(entity: run.mapping.destinationEntityName))
                 return .null
             }
@@ -159,6 +159,7 @@ extension MigrationManager {
         switch value {
         case .value(let value): value.any
         case .object(let object): object
+        case .keyed(let values): values
         case .collection(let members): members.compactMap(untyped)
         }
     }
@@ -189,7 +190,7 @@ extension MigrationManager {
         guard let exact = value.converted(to: type) else {
             throw misfit(
                 plan, object,
-                "the mapping gives a \(value.kindName), but the attribute is of type \(type.rawValue)"
+                "the mapping returns a \(value.kindName), but the attribute is of type \(type.rawValue)"
             )
         }
         object.setColumn(column, exact)
@@ -204,14 +205,15 @@ extension MigrationManager {
                 guard case .object(let any) = member, let one = any as? ManagedObject else {
                     throw misfit(
                         plan, object,
-                        "the mapping gives a value, but the relationship needs objects")
+                        "the mapping returns a value, but the relationship needs objects")
                 }
                 members.append(one)
             }
             return try set(relationship: index, plan, of: object, members)
         }
         guard case .value(let value) = value else {
-            throw misfit(plan, object, "the mapping gives objects, but the attribute needs a value")
+            throw misfit(
+                plan, object, "the mapping returns objects, but the attribute needs a value")
         }
         try set(plan, of: object, value: value)
     }
@@ -225,12 +227,12 @@ extension MigrationManager {
         for member in members {
             guard member.managedObjectContext === destinationContext else {
                 throw misfit(
-                    plan, object, "the mapping gives an object that is not one of the new store")
+                    plan, object, "the mapping returns an object that is not in the new store")
             }
             guard family.contains(member.entity.index) else {
                 throw misfit(
                     plan, object,
-                    "the mapping gives an object of \(member.entity.name), which the relationship does not lead to"
+                    "the mapping returns an object of \(member.entity.name), which is not the relationship's destination"
                 )
             }
         }
@@ -238,7 +240,8 @@ extension MigrationManager {
             destinationContext.setMembers(of: object, index, members)
         } else if members.count > 1 {
             throw misfit(
-                plan, object, "the mapping gives \(members.count) objects for a to-one relationship"
+                plan, object,
+                "the mapping returns \(members.count) objects for a to-one relationship"
             )
         } else {
             destinationContext.setTarget(of: object, index, members.first)
@@ -258,14 +261,15 @@ extension MigrationManager {
             case let some as [ManagedObject]: members = some
             default:
                 throw misfit(
-                    plan, object, "the mapping gives a value, but the relationship needs objects")
+                    plan, object, "the mapping returns a value, but the relationship needs objects")
             }
             try set(relationship: index, plan, of: object, members)
         case .column(let column): try set(plan, of: object, column: column, any: any)
         case .composite(let columns):
             guard let parts = (any ?? [String: Any]()) as? [String: Any] else {
                 throw misfit(
-                    plan, object, "the mapping must give a dictionary of the composite's elements")
+                    plan, object, "the mapping must return a dictionary of the composite's elements"
+                )
             }
             for column in columns {
                 let name = object.entity.columns[column].name
@@ -282,7 +286,7 @@ extension MigrationManager {
         else {
             throw misfit(
                 plan, object,
-                "the mapping gives a value of \(Swift.type(of: any)), which does not fit the attribute"
+                "the mapping returns a value of \(Swift.type(of: any)), which does not fit the attribute"
             )
         }
         object.setColumn(column, value)

@@ -20,7 +20,7 @@
 public import CairnModel
 public import CairnStore
 
-/// Brings the objects of a store over into a store of another model, as a mapping model says it.
+/// Migrates a store's objects to a store with another model, using a mapping model.
 ///
 /// ```swift
 /// let migration = try store.beginMigration(to: newModel)
@@ -28,19 +28,22 @@ public import CairnStore
 /// try manager.migrate()
 /// ```
 ///
-/// Policies are handed the manager in each of their steps. Both contexts have plain objects, whatever classes the models name.
+/// Policies receive the manager in each of their steps. Both contexts have plain objects, whatever classes the models
+/// name.
 public final class MigrationManager {
-    /// The mapping model that is carried out.
+    /// The mapping model of the migration.
     public let mappingModel: MappingModel
-    /// Reads the old store. It can be changed: what is deleted in it is not migrated, and what is set is migrated as it is
-    /// set. Nothing is ever written; a save succeeds and does nothing.
+    /// Reads the old store. You can change its objects: deleted objects are not migrated, and changed values are
+    /// migrated. Nothing is ever written; a save succeeds and does nothing.
     public let sourceContext: ManagedObjectContext
-    /// Makes the new store. It is saved from time to time while objects are migrated, without being validated. Objects that
-    /// are held stay what they are.
+    /// Creates the new store. It is saved from time to time during the migration, without validation. References to
+    /// objects stay valid.
     public let destinationContext: ManagedObjectContext
-    /// How far it has come; anybody may look at it, and cancel.
+    /// The progress of the migration. It can be read, and cancelled, from any thread.
     public let progress: MappingProgress
-    /// What policies keep with it, for one another.
+    /// Whoever has it do the work for a layer above, whose policies see that instead.
+    package weak var facade: AnyObject?
+    /// Values that policies share with one another.
     public var userInfo: [AnyHashable: Any] = [:]
 
     let migration: any MappedMigration
@@ -76,19 +79,32 @@ public final class MigrationManager {
         let source: UInt32
     }
 
-    /// Makes a migration ready. If that fails it is cancelled.
+    /// Prepares a migration. If that fails, the migration is cancelled.
     ///
     /// - Parameters:
-    ///   - migration: what a store gives for it.
-    ///   - mapping: what becomes of what.
-    ///   - policies: the classes of policies that mappings know by their names only, with the module or without.
-    ///   - progress: told how far it has come.
+    ///   - migration: a migration started by a store.
+    ///   - mapping: the mapping model.
+    ///   - policies: the policy classes that mappings refer to by name, with or without the module.
+    ///   - progress: reports progress.
     /// - Throws: `StoreError`: `.missingMappingModel` if the mapping does not fit both models, with the mapping and property, and a
     ///   `ModelError` as its cause.
-    public init(
+    public convenience init(
         _ migration: any MappedMigration, mapping: MappingModel,
         policies: [String: EntityMigrationPolicy.Type] = [:],
         progress: MappingProgress = MappingProgress()
+    ) throws(StoreError) {
+        try self.init(
+            migration, mapping: mapping, policies: policies, progress: progress,
+            plainClass: ManagedObject.self)
+    }
+
+    /// The same for a layer above.
+    ///
+    /// - Parameter plainClass: the class of the objects of both contexts.
+    package init(
+        _ migration: any MappedMigration, mapping: MappingModel,
+        policies: [String: EntityMigrationPolicy.Type], progress: MappingProgress,
+        plainClass: ManagedObject.Type
     ) throws(StoreError) {
         let (old, new) = (migration.source.schema, migration.destination.schema)
         do throws(StoreError) {
@@ -111,9 +127,11 @@ public final class MigrationManager {
         self.migration = migration
         mappingModel = mapping
         self.progress = progress
-        sourceContext = ManagedObjectContext(store: migration.source)
+        sourceContext = ManagedObjectContext(
+            store: migration.source, classes: ObjectClasses(ofAll: plainClass, in: old))
         sourceContext.migrationPart = .source
-        destinationContext = ManagedObjectContext(store: migration.destination)
+        destinationContext = ManagedObjectContext(
+            store: migration.destination, classes: ObjectClasses(ofAll: plainClass, in: new))
         destinationContext.migrationPart = .destination
     }
 
@@ -126,7 +144,7 @@ public final class MigrationManager {
     /// How much is done, from 0 to 1.
     public var migrationProgress: Float { Float(progress.fractionCompleted) }
 
-    /// The mapping whose turn it is; nil before the first and after the last.
+    /// The current mapping; nil before the first and after the last.
     public var currentEntityMapping: EntityMapping? { current?.mapping }
 
     /// The old entity of a mapping.
@@ -141,13 +159,13 @@ public final class MigrationManager {
 
     // MARK: Carrying out
 
-    /// Brings everything over. It can be called once.
+    /// Migrates all objects. It can only be called once.
     ///
-    /// - Throws: `StoreError`, and the store is as it was: `.migrationPolicy` with what a policy threw; `.migrationCancelled`;
-    ///   `.migrationConstraintViolation` if new objects have the same key; validation errors, as those of a save; what reading and
-    ///   writing throw.
+    /// - Throws: `StoreError`, and the store is unchanged: `.migrationPolicy` with the error of a policy;
+    ///   `.migrationCancelled`; `.migrationConstraintViolation` if new objects have the same key; validation errors,
+    ///   like a save; read and write errors.
     public func migrate() throws(StoreError) {
-        precondition(!isStarted, "a migration is carried out once")
+        precondition(!isStarted, "a migration can only run once")
         isStarted = true
         let successions: [ObjectSuccession]
         do throws(StoreError) {
@@ -185,8 +203,8 @@ public final class MigrationManager {
         destinationContext.rollback()
     }
 
-    /// Ends the migration: it throws `StoreError` with `.migrationCancelled` and this error as its cause, as soon as the step that
-    /// is under way returns. The store is as it was.
+    /// Cancels the migration: it throws `StoreError` with `.migrationCancelled` and this error as its cause, as soon as
+    /// the current step returns. The store is unchanged.
     public func cancelMigration(with error: any Error) {
         cancellation = cancellation ?? error
         isCancelled = true
@@ -197,7 +215,7 @@ public final class MigrationManager {
         throw StoreError(.migrationCancelled, "the migration was cancelled", cause: cancellation)
     }
 
-    /// Forgets what became of what, of all mappings.
+    /// Forgets the associations of old and new objects, for all mappings.
     public func reset() {
         pending = []
         pendingBySource = [:]
@@ -267,10 +285,11 @@ public final class MigrationManager {
         pendingByDestination = [:]
     }
 
-    /// The new objects that became of old ones by a mapping: those of the first, then of the second and so on, each once.
+    /// The new objects that a mapping created for old ones: those for the first, then those for the second and so on,
+    /// without duplicates.
     ///
-    /// - Parameter name: the mapping; there must be one of the name. Nil: all mappings, in their order.
-    /// - Complexity: O(log n) for each old object, where n have been migrated; O(1) where their order is not that of their
+    /// - Parameter name: the mapping, which must exist. Nil: all mappings, in order.
+    /// - Complexity: O(log n) per old object if n have been migrated; O(1) if they were not migrated in the order of their
     ///   numbers.
     public func destinationInstances(
         forEntityMappingName name: String?, sourceInstances: some Sequence<ManagedObject>
@@ -289,9 +308,10 @@ public final class MigrationManager {
         return found
     }
 
-    /// The old objects that became new ones by a mapping: those of the first, then of the second and so on, each once.
+    /// The old objects for which a mapping created new ones: those for the first, then those for the second and so on,
+    /// without duplicates.
     ///
-    /// - Parameter name: the mapping; there must be one of the name. Nil: all mappings, in their order.
+    /// - Parameter name: the mapping, which must exist. Nil: all mappings, in order.
     /// - Complexity: As ``destinationInstances(forEntityMappingName:sourceInstances:)``.
     public func sourceInstances(
         forEntityMappingName name: String?, destinationInstances: some Sequence<ManagedObject>
@@ -314,6 +334,25 @@ public final class MigrationManager {
             }
         }
         return found
+    }
+
+    /// All new objects that a mapping has made, each once.
+    package func allDestinationInstances(ofMapping name: String) -> [ManagedObject] {
+        let run = run(named: name)
+        var seen: Set<ManagedObject> = []
+        let mine = pending.lazy.filter { $0.run === run }.map(\.destination)
+        return (destinations(run.associations.lists.destinations, run) + mine).filter {
+            seen.insert($0).inserted
+        }
+    }
+
+    /// All old objects of which a mapping has made some, each once.
+    package func allSourceInstances(ofMapping name: String) -> [ManagedObject] {
+        let run = run(named: name)
+        var seen: Set<UInt32> = []
+        let mine = pending.lazy.filter { $0.run === run }.map(\.source)
+        return sources(
+            (run.associations.lists.sources + mine).filter { seen.insert($0).inserted }, run)
     }
 
     /// The new objects of an old one.
@@ -378,7 +417,7 @@ extension StoreError {
             .migrationConstraintViolation,
             "the new model has a uniqueness constraint that the objects violate"
                 + (list.isEmpty ? "" : ": \(list.joined(separator: "; "))")
-                + "; with a mapping model, its policy has to choose among them: "
+                + "; with a mapping model, its policy has to resolve them: "
                 + "deduplicateWhenMigrating is for inferred migrations",
             context: place, conflicts: error.conflicts, cause: error)
     }

@@ -12,7 +12,7 @@ import CairnModel
 import CairnStore
 
 extension ManagedObjectContext {
-    /// A context that works on another one: it reads what that one shows, and saves to it.
+    /// Creates a context that works on another one: it reads the parent's state, and saves to the parent.
     ///
     /// ```swift
     /// let draft = ManagedObjectContext(parent: container.viewContext)
@@ -22,8 +22,8 @@ extension ManagedObjectContext {
     /// try container.viewContext.save()
     /// ```
     ///
-    /// The child works where its parent does: one of the view context on the main actor, one of a background context inside its
-    /// ``BackgroundContext/perform(_:)``. To drop a draft, let it go after a ``rollback()`` or ``reset()``.
+    /// The child is isolated like its parent: a child of the view context to the main actor, a child of a background
+    /// context to its ``BackgroundContext/perform(_:)``. To drop a draft, release it after a ``rollback()`` or ``reset()``.
     public convenience init(parent: ManagedObjectContext) {
         self.init(
             store: parent.store, classes: parent.classes, board: parent.board,

@@ -116,7 +116,7 @@ final class ParentSource: ParentState, @unchecked Sendable {
             if !id.isTemporary || context.parent != nil { unknown.append(index) }
         }
         if unknown.isEmpty { return rows }
-        let read = try context.source().rows(unknown.map { ids[$0] })
+        let read = try context.read(unknown.map { ids[$0] })
         for (index, row) in zip(unknown, read) {
             rows[index] = row
             if let row, let object = context.registry.object(for: ids[index]) { object.take(row) }

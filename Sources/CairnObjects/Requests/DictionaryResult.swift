@@ -38,8 +38,8 @@ public struct DictionaryResult: Sendable, Hashable {
     /// The names, in the order of the request's ``FetchRequest/propertiesToFetch``.
     public var names: [String] { columns.names }
 
-    /// The value of a name, as ``ManagedObject/subscript(_:)`` gives it: integers as `Int`, other attributes as their
-    /// Swift type, an object as its `ObjectID`. Nil also for a name that the row does not have.
+    /// The value for a name, as in ``ManagedObject/subscript(_:)``: integers as `Int`, other attributes as their Swift
+    /// type, an object as its `ObjectID`. Nil also for a name that the row does not have.
     ///
     /// - Complexity: O(1).
     public subscript(_ name: String) -> Any? { value(name).any }

@@ -19,25 +19,25 @@ extension FetchRequest {
 
     /// How many rows are read at once; 0 = all.
     ///
-    /// A plain fetch gives an array of faults then. The rows of the first batch are read with it, those of another when one of
-    /// its objects is touched. If the entity has descendants, and ``includesSubentities`` is true, all rows are read once, since
-    /// only they can tell the entity, and those behind the first batch are not kept. The context knows the batches of the last
-    /// four such fetches: objects of earlier ones are read one by one. ``ManagedObjectContext/fetchLazily(_:)`` makes no objects
-    /// but those of the batches that are asked for.
+    /// If set, a plain fetch returns an array of faults. The rows of the first batch are read with it, those of another
+    /// when one of its objects is accessed. If the entity has descendants, and ``includesSubentities`` is true, all rows
+    /// are read once to determine the entities, and those after the first batch are not kept. The context keeps track of
+    /// the batches of the last four such fetches: objects of earlier ones are read one by one.
+    /// ``ManagedObjectContext/fetchLazily(_:)`` only creates the objects of batches that are accessed.
     public var fetchBatchSize: Int {
         get { terms.rarer.fetchBatchSize }
         set { terms.rarer.fetchBatchSize = newValue }
     }
 
-    /// Whether rows are read. False: only the ids are, and each object reads its row when it is touched. If the entity has
-    /// descendants, and ``includesSubentities`` is true, rows are read all the same, since only they can tell the entity.
+    /// Whether rows are read. False: only the ids are read, and each object reads its row when it is accessed. If the
+    /// entity has descendants, and ``includesSubentities`` is true, rows are read anyway to determine the entities.
     public var includesPropertyValues: Bool {
         get { terms.rarer.includesPropertyValues }
         set { terms.rarer.includesPropertyValues = newValue }
     }
 
-    /// Whether objects that the context has already get what is stored now. Unsaved changes stay on top of it, as
-    /// ``ManagedObjectContext/refresh(_:mergeChanges:)`` leaves them.
+    /// Whether objects that are already in the context are refreshed with the stored values. Unsaved changes stay on top,
+    /// as in ``ManagedObjectContext/refresh(_:mergeChanges:)``.
     public var shouldRefreshRefetchedObjects: Bool {
         get { terms.rarer.shouldRefreshRefetchedObjects }
         set { terms.rarer.shouldRefreshRefetchedObjects = newValue }

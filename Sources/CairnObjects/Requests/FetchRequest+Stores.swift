@@ -14,8 +14,8 @@ struct AffectedStores: Sendable, Hashable {
 }
 
 extension FetchRequest {
-    /// The stores that are asked; nil, the default, means all, and so does none. Unsaved new objects count for the store that
-    /// they would go to.
+    /// The stores to query; nil, the default, or an empty array means all. Unsaved new objects belong to the store to which
+    /// they would be saved.
     ///
     /// ```swift
     /// var request = FetchRequest(entityName: "Note")

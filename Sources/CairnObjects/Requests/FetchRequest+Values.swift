@@ -3,11 +3,11 @@
 public import CairnModel
 
 extension FetchRequest {
-    /// The values of each row of a dictionary result, in order; empty: all attributes, or what is grouped by.
+    /// The values of each row of a dictionary result, in order; empty: all attributes, or the group keys.
     ///
     /// A name is a key path, through to-one relationships; a to-one relationship gives an `ObjectID`, and a to-many one is
-    /// refused. A composite attribute is named by its leaves: `color.primary`. With
-    /// objects as results it changes nothing, as an object's row is always read as a whole, and expressions are refused.
+    /// rejected. A composite attribute is named by its leaves: `color.primary`. If the results are objects, it has no
+    /// effect, since an object's row is always read as a whole, and expressions are rejected.
     ///
     /// ```swift
     /// var request = FetchRequest<DictionaryResult>(entityName: "Person")
@@ -29,14 +29,14 @@ extension FetchRequest {
         set { terms.rarer.propertiesToGroupBy = newValue }
     }
 
-    /// Which groups are wanted: a condition on what is grouped by, on aggregates such as `count:(SELF)`, and on the values of
+    /// The condition on groups: on their keys, on aggregates such as `count:(SELF)`, and on the values of
     /// ``propertiesToFetch`` by their names or as variables (`$count > 1`). For dictionary results only.
     public var havingPredicate: PredicateNode? {
         get { terms.rarer.havingPredicate }
         set { terms.rarer.havingPredicate = newValue }
     }
 
-    /// Whether of rows that are equal only the first is given. For dictionary results only.
+    /// Whether results are distinct. For dictionary results only.
     public var returnsDistinctResults: Bool {
         get { terms.rarer.returnsDistinctResults }
         set { terms.rarer.returnsDistinctResults = newValue }

@@ -2,7 +2,7 @@
 
 public import CairnModel
 
-/// A request for the objects of an entity, for their ids, for values of them, or for their number.
+/// A request for the objects of an entity, their ids, some of their values, or their number.
 ///
 /// ```swift
 /// let cheap = try context.fetch(
@@ -13,7 +13,8 @@ public import CairnModel
 /// let all = try context.fetch(request)
 /// ```
 ///
-/// `Result` says what is wanted: a class of objects, `ObjectID`, ``DictionaryResult`` or `Int`; see ``FetchRequestResult``.
+/// `Result` determines the kind of results: a class of objects, `ObjectID`, ``DictionaryResult`` or `Int`; see
+/// ``FetchRequestResult``.
 /// The entity's name is looked up when the request is executed.
 public struct FetchRequest<Result: FetchRequestResult>: Sendable, Hashable {
     /// What is asked for, whatever the class of the results.
@@ -29,17 +30,17 @@ public struct FetchRequest<Result: FetchRequestResult>: Sendable, Hashable {
         get { terms.predicate }
         set { terms.predicate = newValue }
     }
-    /// What ``predicate`` and ``havingPredicate`` say of nil, and the conditions in expressions of
-    /// ``propertiesToFetch``: what Swift says, or what SQL says.
+    /// How ``predicate``, ``havingPredicate`` and the conditions in expressions of ``propertiesToFetch`` treat nil: like
+    /// Swift, or like SQL.
     ///
     /// ```swift
     /// var request = FetchRequest<Product>(predicate: .compare("note", .notEqual, .string("sold")))
-    /// let all = try context.fetch(request)      // those without a note, too
+    /// let all = try context.fetch(request)      // including those without a note
     /// request.nullSemantics = .sql
-    /// let noted = try context.fetch(request)    // those with a note that is another one
+    /// let noted = try context.fetch(request)    // those with another note
     /// ```
     ///
-    /// A batch delete by a request follows it.
+    /// Batch deletes with the request use it too.
     public var nullSemantics: NullSemantics {
         get { terms.nullSemantics }
         set { terms.rarer.nullSemantics = newValue }
@@ -49,12 +50,12 @@ public struct FetchRequest<Result: FetchRequestResult>: Sendable, Hashable {
         get { terms.sortDescriptors }
         set { terms.sortDescriptors = newValue }
     }
-    /// The greatest number of results; 0 = all. Unsaved changes are taken into account first.
+    /// The maximum number of results; 0 = all. Unsaved changes are taken into account first.
     public var fetchLimit: Int {
         get { terms.fetchLimit }
         set { terms.fetchLimit = newValue }
     }
-    /// How many results are left out first. Unsaved changes are taken into account first.
+    /// How many results to skip first. Unsaved changes are taken into account first.
     public var fetchOffset: Int {
         get { terms.fetchOffset }
         set { terms.fetchOffset = newValue }
@@ -75,7 +76,7 @@ public struct FetchRequest<Result: FetchRequestResult>: Sendable, Hashable {
         set { terms.returnsObjectsAsFaults = newValue }
     }
 
-    /// Asks about the objects of an entity. If objects are wanted, they must be of the class `Result`.
+    /// Requests the objects of an entity. If the results are objects, they must have the class `Result`.
     public init(entityName: String, predicate: PredicateNode? = nil) {
         terms = FetchTerms(entityName: entityName, predicate: predicate)
     }

@@ -30,7 +30,7 @@ public enum FetchRequestResultType: Int, Sendable, Hashable, CaseIterable, Codab
 }
 
 extension FetchRequest {
-    /// What kind of results the request gives: what its type says.
+    /// The kind of results, as determined by the request's type.
     public var resultType: FetchRequestResultType {
         if Result.self == ObjectID.self { return .managedObjectID }
         if Result.self == DictionaryResult.self { return .dictionary }

@@ -16,8 +16,8 @@ public struct ExpressionDescription: Sendable, Hashable {
     public var name: String
     /// What the value is.
     public var expression: ExpressionNode
-    /// What the value is made into; `.undefined` leaves it as it comes. Fractions of what becomes an integer are cut off,
-    /// and a value that cannot be made into the type is refused.
+    /// The type to which the value is converted; `.undefined` does not convert it. Fractions are truncated for integers,
+    /// and a value that cannot be converted is an error.
     public var resultType: AttributeType
 
     /// Gives an expression a name.
@@ -45,12 +45,12 @@ public struct ExpressionDescription: Sendable, Hashable {
 /// request.propertiesToFetch = ["email", .expression(count)]
 /// ```
 public enum PropertyToFetch: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// What a key path leads to, through to-one relationships. Its name is the path.
+    /// The value at a key path, through to-one relationships. Its name is the key path.
     case property(String)
     /// An expression with a name.
     case expression(ExpressionDescription)
 
-    /// What a key path leads to.
+    /// The value at a key path.
     public init(stringLiteral path: String) { self = .property(path) }
 
     /// The name of the value in the results.

@@ -6,15 +6,17 @@ import CairnModel
 public import CairnStore
 
 extension ManagedObjectContext {
-    /// Inserts and updates many rows. Unless the request says otherwise, the context's merge policy, author
-    /// and name are taken.
+    /// The author of a batch: a child context that has none writes for the context that has the stores, as its saves do.
+    private var batchAuthor: String? { transactionAuthor ?? root.transactionAuthor }
+
+    /// Inserts and updates many rows. Unless the request specifies otherwise, the context's merge policy, author and name
+    /// are used.
     ///
-    /// Of a merge policy count its ``MergePolicy/mergeType`` and ``MergePolicy/setOnly``, and `setOnly` only if the request
-    /// names no policy: what a request's own policy is to do with rows says the request. What a subclass of ``MergePolicy``
-    /// overrides is not called, as there are no objects that it could be given: its batches do what the built-in policy does
-    /// that it starts from.
+    /// Only ``MergePolicy/mergeType`` and ``MergePolicy/setOnly`` of a merge policy apply, and `setOnly` only if the
+    /// request has no policy of its own. Overrides in a subclass of ``MergePolicy`` are not called, because there are no
+    /// objects to pass to them: batches use the built-in policy on which it is based.
     ///
-    /// - Throws: `StoreError` that names row and key; nothing is written then.
+    /// - Throws: `StoreError` with row and key; in that case nothing was written.
     @discardableResult
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
         try checkMayWrite()
@@ -23,7 +25,7 @@ extension ManagedObjectContext {
             request.mergePolicy = mergePolicy.mergeType
             request.setOnly = request.setOnly || mergePolicy.setOnly
         }
-        request.author = request.author ?? transactionAuthor
+        request.author = request.author ?? batchAuthor
         request.contextName = request.contextName ?? name
         if request.makesObjects, let entity = schema.entity(named: request.entityName) {
             request.objectClass = classes.type(for: entity, in: schema)
@@ -45,15 +47,15 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Updates many objects. Unless the request says otherwise, the context's author and name are taken.
+    /// Updates many objects. Unless the request specifies otherwise, the context's author and name are used.
     ///
-    /// - Throws: `StoreError`: `.constraintConflict` with the objects that would share a key, or what the model forbids of the
-    ///   new values; nothing is written then.
+    /// - Throws: `StoreError`: `.constraintConflict` with the objects that would share a key, or a validation error for the
+    ///   new values; in that case nothing was written.
     @discardableResult
     public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchUpdateResult {
         try checkMayWrite()
         var request = request
-        request.author = request.author ?? transactionAuthor
+        request.author = request.author ?? batchAuthor
         request.contextName = request.contextName ?? name
         let result = try carryOut(request)
         if result.commit != nil { knownRows.noteBatch() }
@@ -70,14 +72,14 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Deletes many objects. Unless the request says otherwise, the context's author and name are taken.
+    /// Deletes many objects. Unless the request specifies otherwise, the context's author and name are used.
     ///
-    /// - Throws: `StoreError`; nothing is deleted then.
+    /// - Throws: `StoreError`; in that case nothing was deleted.
     @discardableResult
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchDeleteResult {
         try checkMayWrite()
         var request = request
-        request.author = request.author ?? transactionAuthor
+        request.author = request.author ?? batchAuthor
         request.contextName = request.contextName ?? name
         let result = try carryOut(request)
         if result.commit != nil { knownRows.noteBatch() }
@@ -109,6 +111,6 @@ extension ManagedObjectContext {
         guard migrationPart == .source else { return }
         throw StoreError(
             .readOnly,
-            "a migration only reads the old store: change objects of its destination context")
+            "a migration cannot change the old store: change objects in its destination context")
     }
 }

@@ -4,10 +4,10 @@ import CairnModel
 public import CairnStore
 
 extension ManagedObjectContext {
-    /// A context over a store. Its objects are of the given classes.
+    /// Creates a context for a store. Its objects have the given classes.
     ///
-    /// - Parameter instruments: what gets its events; nil: the trace that the environment variable `CAIRN_DEBUG` asks
-    ///   for. Contexts of a container have those of the container.
+    /// - Parameter instruments: the receivers of its events; nil: the trace that the environment variable `CAIRN_DEBUG`
+    ///   requests. Contexts of a container have the container's instruments.
     public convenience init(
         store: any PersistentStore, classes: ObjectClasses = ObjectClasses(),
         instruments: [any Instrument]? = nil

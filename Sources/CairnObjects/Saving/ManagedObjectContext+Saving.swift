@@ -20,17 +20,14 @@ extension ManagedObjectContext {
     private static let maximumRounds = 1000
     private static let maximumResolutions = 10
 
-    /// Saves everything that is new, changed or deleted, as one unit. Without changes it writes no more than metadata of
-    /// stores that wait for a save.
+    /// Saves all new, changed and deleted objects atomically. Without changes it only writes pending metadata of stores.
     ///
-    /// A child context saves to its ``parent``, which has the changes then, unsaved, and may save them in its turn. Nothing
-    /// is compared with the store there: conflicts, and what the merge policy does about them, are a matter of the context
-    /// that has no parent.
+    /// A child context saves to its ``parent``, which then has the changes, unsaved, and can save them later. This does not
+    /// compare anything with the store: conflicts, and the merge policy, only apply to the root context.
     ///
-    /// - Throws: `StoreError`: one validation error, or `.multiple` with all; `.mergeConflict` and
-    ///   `.constraintConflict` with the conflicts, see ``conflicts(in:)``; what went wrong in the store.
-    ///   Whatever an object's validation or a merge policy of one's own throws. The context keeps its
-    ///   changes then.
+    /// - Throws: `StoreError`: one validation error, or `.multiple` with all; `.mergeConflict` and `.constraintConflict`
+    ///   with the conflicts, see ``conflicts(in:)``; an error of the store. Whatever an object's validation or a custom
+    ///   merge policy throws. In that case the context keeps its changes.
     public func save() throws {
         if board.wants(.saves) { return try watchedSave() }
         try saveChanges()
@@ -51,8 +48,9 @@ extension ManagedObjectContext {
         try throwReadError()
         try readEditedFaults()
         processChangesToSave()
-        guard hasChanges else { return try writeWaitingMetadata() }
+        if !hasChanges, facade == nil { return try writeWaitingMetadata() }
         if isWatched(.beginnings) { tell(.willSave) }
+        guard hasChanges else { return try saveNothing() }
         undoHistory?.recording = .afterthoughts
         defer { undoHistory?.recording = .steps }
         try prepareToSave()
@@ -79,6 +77,12 @@ extension ManagedObjectContext {
                 try resolve(conflicts, attempt: resolutions)
             }
         }
+    }
+
+    /// There is nothing to save: who stands for the context, as in Core Data, posts that it was saved all the same.
+    private func saveNothing() throws(StoreError) {
+        try writeWaitingMetadata()
+        postEmptySave()
     }
 
     /// Asks the policy about conflicts that a store has reported, and validates what has come of it.

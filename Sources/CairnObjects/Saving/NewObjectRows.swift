@@ -17,6 +17,8 @@ struct NewObjectRows: NewRowSource {
     private(set) var objects: [ManagedObject] = []
     private(set) var groups: [NewObjects] = []
     private let registry: ObjectRegistry
+    /// What stands for the store in references; 0 without a coordinator.
+    private let store: UInt64
     /// By place among the changed objects of the context: that among the new ones. Made when it is first needed.
     private var positions: [Int32] = []
     private let places: Int
@@ -25,8 +27,11 @@ struct NewObjectRows: NewRowSource {
     private(set) var others: [ManagedObject] = []
 
     /// The new objects among changed ones; nil if there is more to be saved than those, or if there are few of them.
-    init?(_ changed: borrowing ChangedObjects, in context: ManagedObjectContext) {
+    init?(
+        _ changed: borrowing ChangedObjects, in context: ManagedObjectContext, of store: UInt32
+    ) {
         registry = context.registry
+        self.store = UInt64(store)
         places = changed.places
         guard changed.count >= Self.fewest else { return nil }
         objects.reserveCapacity(changed.count)
@@ -42,8 +47,8 @@ struct NewObjectRows: NewRowSource {
     /// Notes an object; false if it makes the save more than one of new objects.
     private mutating func take(_ object: ManagedObject, _ groupOfEntity: inout [Int]) -> Bool {
         if let rarer = object.rarer,
-            !rarer.awakened.isEmpty || rarer.hasStagedValue || object.hasPairChanges
-                || object.hasOrderToSave
+            !rarer.awakened.isEmpty || rarer.hasStagedValue || rarer.assignedStore != nil
+                || object.hasPairChanges || object.hasOrderToSave
         {
             return false
         }
@@ -143,7 +148,10 @@ struct NewObjectRows: NewRowSource {
         _ slots: ObjectSlots, _ column: Int, _ object: ManagedObject, _ numbers: NewNumbers
     ) -> UInt32? {
         let number = slots.word(column)
-        guard slots.secondWord(column) != 0 else { return UInt32(exactly: number) }
+        guard slots.secondWord(column) != 0 else {
+            return number >> 32 == store || number == 0
+                ? UInt32(truncatingIfNeeded: number) : nil
+        }
         // What leads to an object that never came to be leads nowhere.
         guard
             let object = registry.object(
@@ -189,15 +197,16 @@ extension ManagedObjectContext {
     /// Saves new objects as columns, if there is nothing else to be saved and nothing stands against them; whether it is
     /// done.
     func saveNewObjects() throws(StoreError) -> Bool {
-        guard let store = columnStore,
-            var rows = NewObjectRows(changed, in: self)
+        guard let place = columnPlace,
+            var rows = NewObjectRows(changed, in: self, of: place.number)
         else { return false }
         guard
-            let numbers = try store.insert(
+            var numbers = try place.insert(
                 &rows, merging: merging(of: rows), author: transactionAuthor, contextName: name)
         else { return false }
+        numbers.store = place.number
         tally?.count(rows.objects.count, numbers)
-        finish(&rows, numbers)
+        finish(&rows, numbers, in: place.identifier)
         return true
     }
 
@@ -215,14 +224,14 @@ extension ManagedObjectContext {
     }
 
     /// Does to the objects what the store has done.
-    private func finish(_ rows: inout NewObjectRows, _ numbers: NewNumbers) {
+    private func finish(_ rows: inout NewObjectRows, _ numbers: NewNumbers, in store: UUID) {
         let isPlain = rows.others.isEmpty && !rows.objects.contains { $0.rarer != nil }
         var names: [ObjectID: ObjectID] = [:]
         if !isPlain || hasTransientRelationships || !children.isEmpty {
             names.reserveCapacity(rows.objects.count)
             for (position, object) in rows.objects.enumerated() {
                 names[object.objectID] = identity.id(
-                    UInt64(numbers[position]), entity: object.entity.index)
+                    numbers.reference(at: position), entity: object.entity.index)
             }
         }
         for object in rows.objects where object.layout.pointee.hasReferences {
@@ -238,13 +247,16 @@ extension ManagedObjectContext {
         var saved = isWatched(.saves) ? SavedObjects() : nil
         registry.beginRenaming(rows.objects)
         if numbers.versions.isEmpty {
-            registry.rename(rows.objects, numbers.numbers)
+            registry.rename(rows.objects, numbers.numbers, of: numbers.store)
         } else {
             mergeNewObjects(rows.objects, numbers, &saved)
         }
         saved?.isWritten = true
-        saved?.commit = numbers.commit
-        if let inbox, let commit = numbers.commit { inbox.disown(commit, of: identity.identifier) }
+        if let commit = numbers.commit {
+            saved?.commit = commit
+            saved?.commits = [store: commit]
+            inbox?.disown(commit, of: store)
+        }
         saved?.inserted = rows.objects.filter(\.isInserted)
         if saved != nil {
             for object in rows.others { saved?.noteUpdate(of: object, nil) }
@@ -294,7 +306,8 @@ extension ManagedObjectContext {
                 continue
             }
             noteLeaving(object)
-            let id = identity.id(UInt64(numbers[position]), entity: object.entity.index)
+            let id = identity.id(
+                numbers.reference(at: position), entity: object.entity.index)
             if takesValues, let survivor = registry.object(for: id), !survivor.isGone {
                 noteRefreshed(survivor)
                 saved?.updated.append(survivor)
@@ -314,7 +327,7 @@ extension ManagedObjectContext {
             object.isDeleted = true
             object.absorbedInto = id
         }
-        registry.rename(new, newNumbers)
+        registry.rename(new, newNumbers, of: numbers.store)
     }
 
     /// References to new objects lead to their permanent numbers.
@@ -329,7 +342,7 @@ extension ManagedObjectContext {
         {
             let id = scope.targetID(slots.word(column), isTemporary: true, column: column)
             if let target = registry.object(for: id), let position = rows.position(of: target) {
-                slots.set(column, word: UInt64(numbers[position]))
+                slots.set(column, word: numbers.reference(at: position))
             } else {
                 slots.setNil(column)
             }

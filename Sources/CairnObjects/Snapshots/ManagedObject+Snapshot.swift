@@ -4,14 +4,15 @@ import CairnModel
 import CairnStore
 
 extension FetchRequestResult where Self: ManagedObject {
-    /// The values of the object as they are now, as a value that can go anywhere; reads the row if the object is a fault.
+    /// The current values of the object, as a value that can be passed anywhere; reads the row if the object is a fault.
     ///
     /// ```swift
     /// let snapshot = product.snapshot(including: \.tags)
     /// Task.detached { print(snapshot.name, snapshot.tags.count) }
     /// ```
     ///
-    /// - Parameter relationships: The to-many relationships whose members' ids are wanted. To-one ones are there in any case.
+    /// - Parameter relationships: The to-many relationships whose members' ids to include. To-one relationships are always
+    ///   included.
     public func snapshot(including relationships: PartialKeyPath<Self>...) -> ObjectSnapshot<Self> {
         ObjectSnapshot(of: self, including: relationships.map { name(of: $0) })
     }
@@ -32,13 +33,13 @@ extension FetchRequestResult where Self: ManagedObject {
 }
 
 extension Sequence where Element: ManagedObject {
-    /// Snapshots of the objects, in their order.
+    /// Snapshots of the objects, in order.
     ///
     /// ```swift
     /// let rows = try context.fetch(FetchRequest<Product>()).snapshots()
     /// ```
     ///
-    /// - Parameter relationships: The to-many relationships whose members' ids are wanted.
+    /// - Parameter relationships: The to-many relationships whose members' ids to include.
     public func snapshots(including relationships: PartialKeyPath<Element>...)
         -> [ObjectSnapshot<Element>]
     {

@@ -44,7 +44,7 @@ extension ObjectSnapshot where Entity: PersistentEntity {
         composite(path, TypedKind.of(V?.self))
     }
 
-    /// The value of a property that is stored as JSON, or as a transformer says.
+    /// The value of a property that is stored as JSON, or with a transformer.
     @_disfavoredOverload
     public subscript<V>(dynamicMember path: KeyPath<Entity, V>) -> V {
         let (property, name) = property(path)
@@ -54,17 +54,17 @@ extension ObjectSnapshot where Entity: PersistentEntity {
 
     // MARK: Relationships
 
-    /// The id of the object that a to-one relationship led to.
+    /// The id of the target of a to-one relationship.
     public subscript<T: ManagedObject>(dynamicMember path: KeyPath<Entity, T?>) -> ObjectID? {
         value(named: property(path).name)?.reference
     }
 
-    /// The ids of the members of a to-many relationship, which was asked for when the snapshot was taken.
+    /// The ids of the members of a to-many relationship that was included when the snapshot was taken.
     public subscript<T: ManagedObject>(dynamicMember path: KeyPath<Entity, Set<T>>) -> [ObjectID] {
         members(path)
     }
 
-    /// The ids of the members of an ordered to-many relationship, which was asked for when the snapshot was taken.
+    /// The ids of the members of an ordered to-many relationship that was included when the snapshot was taken.
     public subscript<T: ManagedObject>(dynamicMember path: KeyPath<Entity, [T]>) -> [ObjectID] {
         members(path)
     }

@@ -9,24 +9,25 @@
 public import CairnModel
 import CairnStore
 
-/// The values of an object as they were at one moment: a value that can be handed to any task, compared, encoded and kept.
+/// The values of an object at one moment: a value that can be passed to any task, compared, encoded and stored.
 ///
 /// ```swift
 /// let products = try await door.perform { context in
 ///     try context.fetch(FetchRequest<Product>()).snapshots(including: \.tags)
 /// }
 /// for product in products {
-///     print(product.name, product.price)      // as they are in the class: String, Double
+///     print(product.name, product.price)      // with the types of the class: String, Double
 ///     print(product.maker, product.tags)      // ids: ObjectID?, [ObjectID]
-///     print(product["name"])                  // by key, as of objects whose class is not known
+///     print(product["name"])                  // by key, as for objects without a class of their own
 /// }
 /// ```
 ///
-/// It has the attributes of the object, unsaved changes and transient ones included, and the ids that its relationships lead
-/// to: of to-many ones those that were asked for. A computed property of the class is not in it, nor are the properties that
-/// are marked `@Transient`: asking for one of these is a mistake of the program.
+/// It contains the attributes of the object, including unsaved changes and transient ones, the ids of its to-one
+/// relationships' targets, and the ids of the members of those to-many relationships that were requested. It contains
+/// neither computed properties of the class nor properties marked `@Transient`: accessing one of these is a programming
+/// error.
 ///
-/// Where a property of the entity is called as one of the snapshot's own, ``subscript(_:)-(String)`` gives it.
+/// If a property of the entity has the same name as one of the snapshot's own, use ``subscript(_:)-(String)``.
 @dynamicMemberLookup
 public struct ObjectSnapshot<Entity: ManagedObject>: Sendable {
     /// The object's id.
@@ -41,8 +42,8 @@ public struct ObjectSnapshot<Entity: ManagedObject>: Sendable {
     /// The name of the object's entity.
     public var entityName: String { keys.entityName }
 
-    /// A value by key: an attribute as `value(forKey:)` of the object gives it, the id that a to-one relationship leads to,
-    /// the ids of a to-many one's members in their order.
+    /// A value by key: an attribute as in `value(forKey:)` of the object, the id of a to-one relationship's target, or the
+    /// ids of a to-many relationship's members in order.
     public subscript(_ key: String) -> Any? {
         if let place = keys.place(key) { return any(place) }
         if let ids = members[key] { return ids }
@@ -50,7 +51,7 @@ public struct ObjectSnapshot<Entity: ManagedObject>: Sendable {
         if leaves.isEmpty, !keys.isOfModel { return nil }
         precondition(
             !leaves.isEmpty,
-            "the snapshot of \(entityName) has nothing named \(key): to-many relationships are in it only if snapshot(including:) names them"
+            "the snapshot of \(entityName) has nothing named \(key); it only contains to-many relationships passed to snapshot(including:)"
         )
         var dictionary: [String: Any] = [:]
         for place in leaves { dictionary[keys.names[place]] = any(place) }
@@ -80,7 +81,7 @@ extension ObjectSnapshot: Hashable {
             && zip(left.keys.names, left.values).allSatisfy { right.value(named: $0) == $1 }
     }
 
-    /// Hashes the id and the version, which tell most snapshots apart.
+    /// Hashes the id and the version, which distinguish most snapshots.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(objectID)
         hasher.combine(objectVersion)

@@ -10,9 +10,9 @@ public import FoundationEssentials
 /// let result = try context.execute(BatchDeleteRequest(Product.self, where: #Predicate { $0.stock == 0 }))
 /// ```
 extension BatchDeleteRequest {
-    /// Deletes the objects of a class that match a predicate; all of them without one.
+    /// Deletes the objects of a class that match a predicate; nil: all of them.
     ///
-    /// A part of the predicate that no store can answer is an error when the request is carried out.
+    /// If a part of the predicate is not supported by stores, executing the request fails.
     public init<T: PersistentEntity>(_ type: T.Type, where predicate: Predicate<T>? = nil) {
         self.init(entityName: T.entityName)
         guard let predicate else { return }

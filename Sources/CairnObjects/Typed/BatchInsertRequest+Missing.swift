@@ -23,15 +23,16 @@ extension BatchInsertRequest {
         return request
     }
 
-    /// The same request, which lets a property have a value in objects that no row names. If it marks other properties, this one
-    /// besides.
+    /// A copy of the request that also sets a property in objects that no row identifies, in addition to properties that it
+    /// already marks.
     ///
-    /// What is stored neither as it is nor by its raw value cannot be marked so: of a composite attribute take the elements.
+    /// A property that is stored neither directly nor by its raw value cannot be set this way: use the elements of a
+    /// composite attribute.
     public func markingMissing<T: PersistentEntity, V>(_ path: KeyPath<T, V>, as value: V)
         -> BatchInsertRequest
     {
         guard let name = TypedEntity.of(T.self).key(of: path) else {
-            return refusing("the key path does not lead to a stored property", "\(path)")
+            return refusing("the key path does not end in a stored property", "\(path)")
         }
         guard let value = Value(typed: value) else {
             return refusing(
@@ -46,9 +47,9 @@ extension BatchInsertRequest {
         return request
     }
 
-    /// The same request, for which only objects that match a predicate as they are stored can be missing.
+    /// A copy of the request for which only objects whose stored state matches a predicate can be missing.
     ///
-    /// A part of the predicate that no store can answer is an error when the request is carried out.
+    /// If a part of the predicate is not supported by stores, executing the request fails.
     public func withMissing<T: PersistentEntity>(in scope: Predicate<T>) -> BatchInsertRequest {
         var request = self
         do throws(StoreError) {

@@ -9,17 +9,17 @@ import CairnModel
 public import CairnStore
 
 extension BatchInsertRequest {
-    /// Rows as objects that a closure sets the attributes of: as comfortable as saving them, and without a context that holds
-    /// them.
+    /// Inserts rows from objects whose attributes a closure sets: as convenient as saving objects, but without a context
+    /// that retains them.
     ///
-    /// The closure is called until it returns true; the object of that last call is not inserted. A row says what the closure has
-    /// set: everything else is as it is in a new object, or stays as it is stored with ``setOnly``. Relationships lead to objects
-    /// of a context and are refused here: the other forms say targets by ids and keys. The closure runs before the batch takes
-    /// its turn to write, behind the first 64 MiB of rows also within it, and must not use the store; objects are in no context,
-    /// and must not be kept.
+    /// The closure is called until it returns true; the object of that last call is not inserted. A row contains what the
+    /// closure has set: everything else has the default value of a new object, or keeps the stored value with ``setOnly``.
+    /// Relationships require objects in a context and are rejected here: the other forms specify targets by ids and keys.
+    /// The closure runs before the batch acquires the write lock, or while it holds the lock for rows after the first 64
+    /// MiB, and must not use the store; the objects are not in a context, and must not be kept.
     ///
-    /// The objects are of the class that the entity has in the context which executes the request; a store that executes it by
-    /// itself knows of no classes, and gives plain ones.
+    /// The objects have the class of the entity in the context that executes the request; a store that executes it directly
+    /// does not know classes, and provides plain objects.
     ///
     /// ```swift
     /// BatchInsertRequest(entityName: "Product", managedObjectHandler: { product in

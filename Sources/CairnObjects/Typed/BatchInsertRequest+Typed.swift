@@ -8,7 +8,7 @@ import CairnModel
 public import CairnStore
 
 extension BatchInsertRequest {
-    /// Rows by a closure: the fast form.
+    /// Inserts rows that a closure fills: the fast form.
     ///
     /// ```swift
     /// let request = BatchInsertRequest(Product.Columns.self) { row in
@@ -19,9 +19,9 @@ extension BatchInsertRequest {
     /// }
     /// ```
     ///
-    /// The closure is called until it returns true; the row of that last call is not inserted. It runs
-    /// before the batch takes its turn to write, behind the first 64 MiB of rows within it, when others wait, and must not use the
-    /// store.
+    /// The closure is called until it returns true; the row of that last call is not inserted. It runs before the batch
+    /// acquires the write lock, or while it holds the lock, and others wait, for rows after the first 64 MiB. It must not
+    /// use the store.
     @inlinable public init<Columns: EntityColumns>(
         _ columns: Columns.Type,
         rows: @escaping @Sendable (borrowing EntityRow<Columns>) throws -> Bool
@@ -34,10 +34,10 @@ extension BatchInsertRequest {
             })
     }
 
-    /// Rows of a class by a closure: the fast form.
+    /// Inserts rows of a class that a closure fills: the fast form.
     ///
-    /// For a class that inherits from another entity, `row` has the inherited properties only: give
-    /// `Employee.Columns.self` instead of `Employee.self` to have all.
+    /// For a class that inherits from another entity, `row` only has the inherited properties: use `Employee.Columns.self`
+    /// instead of `Employee.self` to have all of them.
     @inlinable public init<T: PersistentEntity>(
         _ type: T.Type,
         rows: @escaping @Sendable (borrowing EntityRow<T.Columns>) throws -> Bool
@@ -59,7 +59,7 @@ extension BatchInsertRequest {
     /// }
     /// ```
     ///
-    /// The sequence is gone through each time the request is carried out.
+    /// The sequence is iterated each time the request is executed.
     @inlinable public init<Columns: EntityColumns, Rows: Sequence & Sendable>(
         _ columns: Columns.Type, from rows: Rows,
         fill: @escaping @Sendable (borrowing EntityRow<Columns>, Rows.Element) throws -> Void
@@ -70,8 +70,8 @@ extension BatchInsertRequest {
 
     /// One row for each element of a sequence: as fast as the sequence allows.
     ///
-    /// For a class that inherits from another entity, `row` has the inherited properties only: give
-    /// `Employee.Columns.self` instead of `Employee.self` to have all.
+    /// For a class that inherits from another entity, `row` only has the inherited properties: use `Employee.Columns.self`
+    /// instead of `Employee.self` to have all of them.
     @inlinable public init<T: PersistentEntity, Rows: Sequence & Sendable>(
         _ type: T.Type, from rows: Rows,
         fill: @escaping @Sendable (borrowing EntityRow<T.Columns>, Rows.Element) throws -> Void

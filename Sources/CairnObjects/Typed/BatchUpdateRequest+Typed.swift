@@ -13,9 +13,9 @@ public import FoundationEssentials
 ///         .set(\Product.stock, to: #Expression { $0.stock + 10 }))
 /// ```
 extension BatchUpdateRequest {
-    /// Updates the objects of a class that match a predicate; all of them without one.
+    /// Updates the objects of a class that match a predicate; nil: all of them.
     ///
-    /// A part of the predicate that no store can answer is an error when the request is carried out.
+    /// If a part of the predicate is not supported by stores, executing the request fails.
     public init<T: PersistentEntity>(_ type: T.Type, where predicate: Predicate<T>? = nil) {
         self.init(entityName: T.entityName)
         guard let predicate else { return }
@@ -31,10 +31,10 @@ extension BatchUpdateRequest {
         self.init(entityName: T.entityName, predicate: predicate)
     }
 
-    /// The same request, which sets a property besides.
+    /// A copy of the request that also sets a property.
     ///
-    /// What is stored neither as it is nor by its raw value cannot be set so: of a composite attribute set the elements. A
-    /// relationship is set by ``set(_:toObject:)``.
+    /// A property that is stored neither directly nor by its raw value cannot be set this way: set the elements of a
+    /// composite attribute. Use ``set(_:toObject:)`` for a relationship.
     public func set<T: PersistentEntity, V>(_ path: KeyPath<T, V>, to value: V)
         -> BatchUpdateRequest
     {
@@ -46,16 +46,18 @@ extension BatchUpdateRequest {
         return setting(path, .value(value))
     }
 
-    /// The same request, which sets a property to what an expression gives for each object, as it was before the request.
+    /// A copy of the request that also sets a property to the value of an expression, which is evaluated on each object's
+    /// state before the request.
     public func set<T: PersistentEntity, V>(_ path: KeyPath<T, V>, to expression: ExpressionNode)
         -> BatchUpdateRequest
     {
         setting(path, .expression(expression))
     }
 
-    /// The same request, which sets a property to what an expression gives for each object, as it was before the request.
+    /// A copy of the request that also sets a property to the value of an expression, which is evaluated on each object's
+    /// state before the request.
     ///
-    /// - Parameter expression: of what ``FetchRequest`` understands in predicates, what gives a value.
+    /// - Parameter expression: a value expression of the kind that ``FetchRequest`` supports in predicates.
     public func set<T: PersistentEntity, V>(
         _ path: KeyPath<T, V>, to expression: Expression<T, V>
     ) -> BatchUpdateRequest {
@@ -68,7 +70,7 @@ extension BatchUpdateRequest {
         }
     }
 
-    /// The same request, which lets a to-one relationship lead to an object, or to none.
+    /// A copy of the request that also sets a to-one relationship to an object, or to nil.
     public func set<T: PersistentEntity, V: ManagedObject>(
         _ path: KeyPath<T, V?>, toObject id: ObjectID?
     ) -> BatchUpdateRequest {
@@ -79,7 +81,7 @@ extension BatchUpdateRequest {
         -> BatchUpdateRequest
     {
         guard let name = TypedEntity.of(T.self).key(of: path) else {
-            return refusing("the key path does not lead to a stored property", path)
+            return refusing("the key path does not end in a stored property", path)
         }
         var request = self
         request.propertiesToUpdate[name] = value

@@ -6,7 +6,7 @@
 
 public import CairnStore
 
-/// The row of a batch insert that is being filled, by the names of a class's properties.
+/// The row of a batch insert to fill, by the names of a class's properties.
 ///
 /// ```swift
 /// let request = BatchInsertRequest(Product.self, from: feed) { row, item in
@@ -15,11 +15,11 @@ public import CairnStore
 /// }
 /// ```
 ///
-/// A to-one relationship is set to a ``CairnStore/RowTarget``: `row.shop = .id(id)`, `row.shop = .key("corner")`, or nil; a
-/// to-many one to ``CairnStore/RowTargets``: `row.tags = .keys(item.tagNames)`, or `row.tags = .adding([.key("new")])`.
+/// A to-one relationship is set to a ``RowTarget``: `row.shop = .id(id)`, `row.shop = .key("corner")`, or nil; a
+/// to-many one to ``RowTargets``: `row.tags = .keys(item.tagNames)`, or `row.tags = .adding([.key("new")])`.
 ///
-/// Properties that are not set take the default that the model has, or keep what is stored when the request
-/// says `setOnly`. The row is valid only inside the closure it is given to.
+/// Properties that are not set have the model's default value, or keep the stored value if the request is `setOnly`. The
+/// row is only valid inside the closure that receives it.
 @dynamicMemberLookup
 public struct EntityRow<Columns: EntityColumns>: ~Copyable {
     @usableFromInline let writer: RowWriter
@@ -66,7 +66,7 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
         }
     }
 
-    /// A property that is none which could be stored, as is said where it is declared.
+    /// A property that cannot be stored, which is reported where it is declared.
     @available(*, unavailable, message: "a batch insert cannot set the property")
     public subscript<Value>(
         dynamicMember path: KeyPath<Columns, RelationshipToken<Value>>
@@ -75,7 +75,7 @@ public struct EntityRow<Columns: EntityColumns>: ~Copyable {
         nonmutating set { preconditionFailure("unavailable") }
     }
 
-    /// The columns of the class that it inherits from, for what is inherited from further up.
+    /// The columns of the superclass, for properties that are inherited from further up.
     ///
     /// ```swift
     /// row.withInherited { $0.name = "x" }

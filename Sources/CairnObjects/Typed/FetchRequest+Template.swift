@@ -4,16 +4,16 @@ public import CairnModel
 public import CairnStore
 
 extension FetchRequest {
-    /// The request that a template of a model describes, with values for the variables of its predicate.
+    /// Creates a request from a template of a model, with values for the variables of its predicate.
     ///
-    /// What kind of results it gives is what `Result` says, whatever the template says of that.
+    /// `Result` determines the kind of results, whatever the template specifies.
     ///
     /// ```swift
     /// let request = try FetchRequest<Product>(
     ///     template: "cheaperThan", of: container.schema.model, substitutionVariables: ["LIMIT": 10.0])
     /// ```
     ///
-    /// - Throws: `StoreError` with `.invalidRequest` if there is no such template, its predicate cannot be read, or a variable
+    /// - Throws: `StoreError` with `.invalidRequest` if there is no such template, its predicate is invalid, or a variable
     ///   has no value.
     public init(
         template name: String, of model: ManagedObjectModel,
@@ -49,8 +49,8 @@ extension FetchRequest {
 }
 
 extension ManagedObjectModel {
-    /// The request for objects that a template describes; see ``FetchRequest/init(template:of:substitutionVariables:)``, which
-    /// also makes requests for objects of a class, ids, values and numbers.
+    /// Creates a request for objects from a template; see ``FetchRequest/init(template:of:substitutionVariables:)``, which
+    /// can also request objects of a class, ids, values and counts.
     ///
     /// - Throws: As that.
     public func fetchRequest(
@@ -67,6 +67,7 @@ extension PredicateArgument {
         switch _predicateArgument {
         case .value(let value): .constant(value)
         case .list(let values): .list(values)
+        case .expression(let node): node
         }
     }
 }

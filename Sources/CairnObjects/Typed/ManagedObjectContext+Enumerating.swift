@@ -12,16 +12,16 @@ public import CairnModel
 public import CairnStore
 
 extension ManagedObjectContext {
-    /// Calls a closure with each object that matches a request, in its order, reading some at a time.
+    /// Calls a closure with each object that matches a request, in order, reading them in batches.
     ///
     /// ```swift
     /// var total = 0.0
     /// try context.enumerate(FetchRequest<Product>()) { total += $0.price }
     /// ```
     ///
-    /// In memory are the ids of all, and the objects of two batches at most. Objects that the context would have to keep,
-    /// because they are changed, would undo that: so the context must be without changes, and the closure make none. Code
-    /// that means to change objects says so and saves from time to time:
+    /// In memory are the ids of all objects, and the objects of at most two batches. Changed objects, which the context has
+    /// to retain, would defeat that: so the context must have no changes, and the closure must not make any. Code that
+    /// changes objects must allow it, and save from time to time:
     ///
     /// ```swift
     /// var count = 0
@@ -33,16 +33,16 @@ extension ManagedObjectContext {
     /// try context.save()
     /// ```
     ///
-    /// Which objects match is decided at the start. One that was deleted from the store meanwhile is left out.
+    /// The matching objects are determined at the start. Objects that are deleted from the store later are skipped.
     ///
     /// - Parameters:
-    ///   - request: the objects and their order; its ``FetchRequest/fetchBatchSize`` does not count.
-    ///   - batchSize: how many rows are read at a time.
-    ///   - allowEscapingMutations: whether changes of the context are meant.
-    ///   - block: is given each object.
-    /// - Throws: `StoreError` as ``fetch(_:)``; `.invalidRequest` if the context has changes that are not allowed. What the
-    ///   closure throws, which ends it.
-    /// - Complexity: that of ``fetchObjectIDs(_:)``, and one reading of the store for each batch.
+    ///   - request: the objects and their order; its ``FetchRequest/fetchBatchSize`` is ignored.
+    ///   - batchSize: how many rows to read at a time.
+    ///   - allowEscapingMutations: whether changes in the context are allowed.
+    ///   - block: called with each object.
+    /// - Throws: `StoreError` as ``fetch(_:)->[Result]``; `.invalidRequest` if the context has changes that are not
+    ///   allowed. The errors of the closure, which end the iteration.
+    /// - Complexity: that of ``fetchObjectIDs(_:)``, and one read of the store for each batch.
     public func enumerate<Result: ManagedObject>(
         _ request: FetchRequest<Result>, batchSize: Int = 5000,
         allowEscapingMutations: Bool = false, block: (Result) throws -> Void
@@ -78,7 +78,7 @@ extension ManagedObjectContext {
         guard hasChanges else { return }
         throw StoreError(
             .invalidRequest,
-            "the context has unsaved changes while objects are enumerated, which keep objects in memory: save them, or allow escaping mutations",
+            "the context has unsaved changes during enumeration, which keep objects in memory: save them, or allow escaping mutations",
             context: .init(entity: entity))
     }
 

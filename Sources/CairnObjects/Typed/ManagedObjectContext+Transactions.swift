@@ -5,7 +5,7 @@ public import CairnStore
 public import FoundationEssentials
 
 extension ManagedObjectContext {
-    /// Runs a closure and saves what it has changed: all of it, or nothing.
+    /// Runs a closure and saves its changes: all of them, or none.
     ///
     /// ```swift
     /// try context.transaction {
@@ -14,8 +14,8 @@ extension ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// If the closure or the save throws, the context is rolled back. Changes made before would be saved or lost along with
-    /// it, so a context that has some is refused. A closure that saves by itself has saved; what comes after is another unit.
+    /// If the closure or the save throws, the context is rolled back. Earlier changes would be saved or lost along with it,
+    /// so the context must not have any. A save within the closure is final; what follows it is a separate unit.
     ///
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws, and as ``save()``; `StoreError` with `.invalidRequest` if the context has unsaved
@@ -49,13 +49,13 @@ extension ManagedObjectContext {
     ///
     /// They are deleted like any other object: unsaved changes count, hooks are called, delete rules apply, the next save
     /// writes it, a rollback takes it back. Each becomes an object of the context for that; for very many, a
-    /// ``CairnStore/BatchDeleteRequest`` works in the store alone.
+    /// ``BatchDeleteRequest`` works in the store alone.
     ///
     /// - Parameters:
     ///   - type: the class.
     ///   - predicate: which objects; nil for all.
     ///   - includeSubclasses: whether objects of subclasses are deleted as well.
-    /// - Throws: As ``fetch(_:)``; nothing is deleted then.
+    /// - Throws: As ``fetch(_:)->[Result]``; nothing is deleted then.
     public func delete<Model: PersistentEntity>(
         model type: Model.Type, where predicate: Predicate<Model>? = nil,
         includeSubclasses: Bool = true

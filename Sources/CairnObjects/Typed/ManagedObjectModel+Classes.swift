@@ -7,10 +7,10 @@
 public import CairnModel
 
 extension ManagedObjectModel {
-    /// The model that typed classes describe.
+    /// Creates the model of typed classes.
     ///
-    /// Classes that they inherit from, and that their relationships lead to, are found; subclasses have to be
-    /// named.
+    /// Their superclasses, and the destinations of their relationships, are included automatically; subclasses must be
+    /// listed.
     ///
     /// ```swift
     /// let model = ManagedObjectModel(for: Product.self, Tag.self)
@@ -24,10 +24,10 @@ extension ManagedObjectModel {
 }
 
 extension ObjectClasses {
-    /// The classes of the entities that typed classes describe, those that they lead to included.
+    /// The classes of the entities of typed classes, including the destinations of their relationships.
     public init(for types: any PersistentEntity.Type...) { self.init(for: types) }
 
-    /// The classes of the entities that typed classes describe, those that they lead to included.
+    /// The classes of the entities of typed classes, including the destinations of their relationships.
     public init(for types: [any PersistentEntity.Type]) {
         let entities = TypedEntity.reached(from: types)
         self.init(Dictionary(entities.map { ($0.name, $0.type) }) { first, _ in first })

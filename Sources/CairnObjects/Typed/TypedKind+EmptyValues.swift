@@ -11,7 +11,7 @@ import CairnModel
 import CairnStore
 
 extension TypedKind {
-    /// The empty value of what is stored as it is. Generated code asks.
+    /// The empty value of a type that is stored directly. Called by generated code.
     public static func emptyValue<V: PropertyValue>(of type: V.Type) -> EmptyValue { EmptyValue() }
 
     /// Nothing is a value.
@@ -30,12 +30,12 @@ extension TypedKind {
         EmptyValue()
     }
 
-    /// An integer that cannot be stored, as is said where it is described.
+    /// An integer that cannot be stored, which is reported where it is described.
     public static func emptyValue<V: UnstorableInteger>(of type: V.Type) -> EmptyValue {
         EmptyValue()
     }
 
-    /// A raw value that nobody knows has to be read as something.
+    /// An unknown raw value has to be read as something.
     public static func emptyValue<V: RawRepresentable & SendableMetatype>(of type: V.Type)
         -> NoEmptyRawValue
     where V.RawValue: PropertyValue { NoEmptyRawValue() }
@@ -45,13 +45,13 @@ extension TypedKind {
     public static func emptyValue<V: Codable & SendableMetatype>(of type: V.Type) -> NoEmptyCodable
     { NoEmptyCodable() }
 
-    /// Everything else: that it cannot be stored is said where the property is described.
+    /// Any other type: the property that cannot be stored is reported where it is described.
     @_disfavoredOverload
     public static func emptyValue<V>(of type: V.Type) -> EmptyValue { EmptyValue() }
 }
 
 extension TypedKind {
-    /// What a property without a value is read as, where the type itself says it.
+    /// The value of a property without a stored value, if the type itself determines it.
     public struct EmptyValue: Sendable {
         /// It does. Generated code calls it.
         public func exists() {}

@@ -19,11 +19,12 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// Objects whose model comes from a file read and set the values by key, once the transformer that the model names is
-/// registered: see ``AttributeTransformers``. A type that is `Codable` needs none: it is stored as JSON.
+/// Objects whose model comes from a file read and set the values by key, after the transformer named by the model was
+/// registered: see ``AttributeTransformers``. A `Codable` type needs none: it is stored as JSON.
 ///
-/// Equal values should have equal bytes, or setting an equal value is a change. A value is made each time it is read:
-/// what is changed inside one is no change of the object. Stores see bytes: a predicate cannot look into them.
+/// Equal values should have equal bytes; otherwise setting an equal value is a change. A value is created each time it is
+/// read: changing something inside it does not change the object. Stores only see bytes, so predicates cannot use the
+/// contents.
 public protocol AttributeTransformer: SendableMetatype {
     /// The type of the values.
     associatedtype Transformed
@@ -43,7 +44,7 @@ extension AttributeTransformer {
     public static var transformerName: String { "\(Self.self)" }
 }
 
-/// Stores values of a `Codable` type as JSON; what `@Attribute(.codable)` stands for.
+/// Stores values of a `Codable` type as JSON; this is what `@Attribute(.codable)` means.
 public enum JSONTransformer<Transformed: Codable & SendableMetatype>: AttributeTransformer {
     /// The name of all JSON in models.
     public static var transformerName: String { JSONValue.transformerName }

@@ -4,10 +4,10 @@
 
 import CairnModel
 import CairnStore
-import FoundationEssentials
+package import FoundationEssentials
 import Synchronization
 
-/// The transformers that transformable attributes of models are read and set with, by name.
+/// The transformers for transformable attributes of models, by name.
 ///
 /// ```swift
 /// AttributeTransformers.register(ColorTransformer.self)                      // by its own name
@@ -15,21 +15,32 @@ import Synchronization
 /// pencil["color"] = Color(red: 255, green: 0, blue: 0)
 /// ```
 ///
-/// Register before objects are read. An attribute whose transformer is not registered has its bytes as its value, `Data`.
-/// That is so too of those that Core Data has by itself, which read keyed archives, and of attributes that name none:
-/// archives are for who knows their classes, and a transformer registered as `NSSecureUnarchiveFromData` can read them.
+/// Register transformers before objects are read. The value of an attribute whose transformer is not registered is its
+/// bytes, as `Data`. This also applies to Core Data's own transformers, which read keyed archives, and to attributes
+/// without a transformer: decoding archives requires their classes, and a transformer registered as
+/// `NSSecureUnarchiveFromData` can do so.
 ///
-/// The transformers of `@Attribute(.transformable(by:))` are registered with their class's model, unless their names are taken.
+/// The transformers of `@Attribute(.transformable(by:))` are registered with their class's model, unless their names exist
+/// already.
 public enum AttributeTransformers {
-    /// Registers a transformer, for all stores of the process; one of the same name gives way.
+    /// Registers a transformer, for all stores of the process. It replaces one with the same name.
     ///
-    /// - Parameter name: what the model calls it; the transformer's own name if nil.
+    /// - Parameter name: its name in the model; nil: the transformer's own name.
     public static func register<T: AttributeTransformer>(_ type: T.Type, as name: String? = nil) {
-        let name = canonical(name ?? T.transformerName)
-        registered.withLock { $0[name] = RegisteredTransformer(T.self) }
+        register(RegisteredTransformer(T.self), as: name ?? T.transformerName)
     }
 
-    /// The names of those that are registered, sorted.
+    /// Registers what has no type of its own.
+    package static func register(_ transformer: RegisteredTransformer, as name: String) {
+        registered.withLock { $0[canonical(name)] = transformer }
+    }
+
+    /// Forgets the transformer of a name.
+    package static func remove(named name: String) {
+        registered.withLock { $0[canonical(name)] = nil }
+    }
+
+    /// The names of the registered transformers, sorted.
     public static var names: [String] { registered.withLock { $0.keys.sorted() } }
 
     /// Registers a transformer unless there is one of its name.
@@ -41,7 +52,7 @@ public enum AttributeTransformers {
     }
 
     /// The transformer of a name; nil if none is registered. No name means the one that Core Data takes then.
-    static func transformer(named name: String?) -> RegisteredTransformer? {
+    package static func transformer(named name: String?) -> RegisteredTransformer? {
         let name = canonical(name ?? usual)
         return registered.withLock { $0[name] }
     }
@@ -75,11 +86,21 @@ public enum AttributeTransformers {
 }
 
 /// A transformer, its type forgotten.
-struct RegisteredTransformer: Sendable {
-    let data: @Sendable (Any) throws -> Data
+package struct RegisteredTransformer: Sendable {
+    package let data: @Sendable (Any) throws -> Data
     let value: @Sendable (Data) throws -> Any
     /// What it is for, for people.
     let typeName: String
+
+    /// A transformer of closures.
+    package init(
+        typeName: String, data: @escaping @Sendable (Any) throws -> Data,
+        value: @escaping @Sendable (Data) throws -> Any
+    ) {
+        self.typeName = typeName
+        self.data = data
+        self.value = value
+    }
 
     init<T: AttributeTransformer>(_ type: T.Type) {
         data = { any in

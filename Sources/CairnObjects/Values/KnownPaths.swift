@@ -8,17 +8,19 @@
 import Synchronization
 
 /// Answers to questions about key paths.
-final class KnownPaths<Answer: Sendable>: Sendable {
+package final class KnownPaths<Answer: Sendable>: Sendable {
     /// The most that are kept.
     static var room: Int { 1024 }
 
     private let answers = Mutex<[KnownPath: Answer]>([:])
 
+    package init() {}
+
     /// How many are kept.
     var count: Int { answers.withLock { $0.count } }
 
     /// What is known of a path, or is found now.
-    func answer(for path: AnyKeyPath, orFind find: () -> Answer) -> Answer {
+    package func answer(for path: AnyKeyPath, orFind find: () -> Answer) -> Answer {
         let path = KnownPath(path: path)
         if let known = answers.withLock({ $0[path] }) { return known }
         let answer = find()

@@ -13,7 +13,7 @@ extension NarrowInteger {
     @inlinable public func _store(in column: inout ColumnBuffer, row: Int) {
         column.setInteger(Int64(self), row: row)
     }
-    /// The value of a cell; nil if that is nil or out of the type's range.
+    /// The value of a cell; nil if the cell is nil or its value is outside the type's range.
     @inlinable public static func _load(from cells: UnsafePointer<CellColumn>, row: Int) -> Self? {
         cells.pointee.isNil(row) ? nil : Self(exactly: cells.pointee.integer(row))
     }

@@ -13,8 +13,8 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// Conforming types are those of this module; no others are meant to conform. What else can be a property is
-/// converted to one of them: a type with a raw value, a ``CompositeValue``, a `Codable` type.
+/// The conforming types are those of this module; no others are meant to conform. Other types of properties are converted
+/// to one of them: a type with a raw value, a ``CompositeValue``, a `Codable` type.
 public protocol PropertyValue: AttributeValue {
     /// The type of the attribute that the model gets.
     static var _attributeType: AttributeType { get }

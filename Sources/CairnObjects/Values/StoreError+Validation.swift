@@ -19,7 +19,7 @@ extension StoreError.Code {
     public static let stringTooShort = StoreError.Code(rawValue: 1670)
     /// A string does not match the model's pattern.
     public static let stringPattern = StoreError.Code(rawValue: 1680)
-    /// What is to be a URI is none.
+    /// A value that should be a URI is none.
     public static let invalidURI = StoreError.Code(rawValue: 1690)
 }
 

@@ -5,7 +5,7 @@ public import CairnStore
 import FoundationEssentials
 
 extension StoreMetadata {
-    /// Names of what every store says of itself, as Core Data has them.
+    /// Core Data's names for what every store contains.
     public enum Key {
         /// The kind of the store, a `String`.
         public static let type = "NSStoreType"
@@ -15,12 +15,12 @@ extension StoreMetadata {
         public static let modelVersionHashes = "NSStoreModelVersionHashes"
         /// What the model calls its version, a `[String]`.
         public static let modelVersionIdentifiers = "NSStoreModelVersionIdentifiers"
-        /// What tells versions of the whole model apart, a `String`.
+        /// The version checksum of the whole model, a `String`.
         public static let modelVersionChecksum = "NSStoreModelVersionChecksumKey"
     }
 
-    /// All of it as Core Data hands it over: what the program keeps by its keys, and what every store says by the names in
-    /// ``Key``, which come first.
+    /// All metadata in Core Data's form: the program's values by their keys, and the store's own by the names in ``Key``,
+    /// which take precedence.
     ///
     /// ```swift
     /// let hashes = metadata.dictionary[StoreMetadata.Key.modelVersionHashes] as? [String: Data]

@@ -199,7 +199,7 @@ struct MissingObjectsTests {
         let error = storeError { _ = try stack.store.execute(list("A")) }
         #expect(
             error?.message
-                == "no row of the list names an object of the entity, and pruning would delete every object; allow an empty list if that is intended"
+                == "no row of the list identifies an object of the entity, and pruning would delete every object; allow an empty list if that is intended"
         )
         #expect(try stack.context().count("Car") == 2)
         // Left out, but one of them: it stays.
@@ -220,7 +220,7 @@ struct MissingObjectsTests {
             }
         }
         #expect(error(.mark([:]))?.message.contains("no property is named") == true)
-        #expect(error(.stay, "stock < 2")?.message.contains("does not say what happens") == true)
+        #expect(error(.stay, "stock < 2")?.message.contains("does not say what to do") == true)
         let unknown = error(.mark(["nothing": .null]))
         #expect(unknown?.code == .invalidRequest && unknown?.context.key == "nothing")
         let mandatory = error(.mark(["name": .null]))

@@ -37,9 +37,9 @@ struct ExplainingTests {
 
     private static let groupSteps = """
         groups of scan of Recipe
-          each row asked: title > 'recipe 1'
+          filter: title > 'recipe 1'
           grouped by source, with count = count:(SELF)
-          each group asked: count > 1
+          having: count > 1
           sorted by -count, source
         """
 
@@ -53,7 +53,7 @@ struct ExplainingTests {
         #expect(try plan.results == context.fetch(request).count && plan.results == 2)
         #expect([plan.estimatedRows, plan.allRows, plan.rowsLooked] == [60, 60, 60])
         #expect(plan.blocksRead == 1 && plan.blocksSkipped == 0 && plan.seconds > 0)
-        #expect(plan.description.contains("estimated 60 of 60 rows; 60 looked at, 2 results"))
+        #expect(plan.description.contains("estimated 60 of 60 rows; 60 examined, 2 results"))
     }
 
     @Test("Rows of values: what is sorted by and given once, expressions among it")
@@ -67,7 +67,7 @@ struct ExplainingTests {
         request.sortDescriptors = [SortKey("type.name")]
         let plan = try context.explain(request)
         #expect(
-            plan.steps == "\(Self.index)\n  sorted by type.name\n  equal rows once")
+            plan.steps == "\(Self.index)\n  sorted by type.name\n  distinct")
         #expect(try plan.results == context.fetch(request).count)
         // The recipes' block, and that of the types across the relationship.
         #expect(plan.blocksRead == 2 && plan.blocksSkipped == 0)
@@ -153,9 +153,9 @@ struct ExplainingTests {
         #expect(try context.fetch(request).count == 1)
         let steps = """
             groups of scan of Recipe
-              each row asked: title != 'recipe 1' AND title != NULL
+              filter: title != 'recipe 1' AND title != NULL
               grouped by source, with count = count:(SELF)
-              each group asked: source != 'web' AND source != NULL AND count > 1
+              having: source != 'web' AND source != NULL AND count > 1
               sorted by -count, source
             """
         let plan = try context.explain(request)
@@ -164,7 +164,7 @@ struct ExplainingTests {
         #expect(try event.plan()?.steps == steps && event.request.nullSemantics == .sql)
         #expect(
             event.request.text(showsValues: false)
-                == "source, count of Recipe where title != $value grouped by source having source != $value AND count > $value with the nil of SQL sorted by -count, source"
+                == "source, count of Recipe where title != $value grouped by source having source != $value AND count > $value with SQL nulls sorted by -count, source"
         )
     }
 

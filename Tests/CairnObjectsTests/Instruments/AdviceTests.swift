@@ -33,7 +33,7 @@ struct AdviceTests {
         #expect(advice.entity == "Recipe" && advice.count == 20)
         #expect(
             advice.sentence
-                == "Recipe.type asked the store 20 times for objects of one fetch (Recipe sorted by title): "
+                == "Recipe.type queried the store 20 times for objects of one fetch (Recipe sorted by title): "
                 + "add relationshipKeyPathsForPrefetching = [\"type\"] to it")
         // It is the values that differ, not the shape.
         for source in ["web", "book"] {
@@ -271,11 +271,11 @@ struct AdviceTests {
         for ingredient in context.object(with: unit).members("ingredients") {
             _ = ingredient["name"]
         }
-        // Our own store reads the members' rows along with them.
+        // Stores that programs use read the members' rows along with them.
         let expected =
-            "Unit.ingredients asked the store 20 times for one object: fetch it with "
+            "Unit.ingredients queried the store 20 times for one object: fetch it with "
             + "relationshipKeyPathsForPrefetching = [\"ingredients\"]"
-        #expect(recorder.advice.map(\.sentence) == (backend == .log ? [] : [expected]))
+        #expect(recorder.advice.map(\.sentence) == (backend == .dictionary ? [expected] : []))
     }
 
     @Test("Objects that were fetched without their rows", arguments: Backend.allCases)
@@ -286,8 +286,8 @@ struct AdviceTests {
         for recipe in try context.fetch(request) { _ = recipe["title"] }
         #expect(
             recorder.advice.map(\.sentence) == [
-                "20 objects of one fetch of Recipe were read one by one: "
-                    + "a fetch with includesPropertyValues reads them at once"
+                "20 objects from one fetch of Recipe were read one by one: "
+                    + "a fetch with includesPropertyValues reads them all at once"
             ])
     }
 

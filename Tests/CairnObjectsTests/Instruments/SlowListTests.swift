@@ -53,7 +53,7 @@ struct SlowListTests {
         let advice = trace.filter { $0.contains("advice") }
         #expect(
             advice == [
-                "cairn: advice: Recipe.type asked the store 20 times for objects of one fetch "
+                "cairn: advice: Recipe.type queried the store 20 times for objects of one fetch "
                     + "(Recipe sorted by title): add relationshipKeyPathsForPrefetching = [\"type\"] to it"
             ])
         #expect(trace.count == 62)
@@ -148,19 +148,19 @@ struct SlowListTests {
             try trace(Kitchen.model) == [
                 "cairn: fetch Recipe sorted by source, externalID: 300 objects in … ms",
                 "  scan of Recipe", "    sorted by source, externalID",
-                "  estimated 300 of 300 rows; 300 looked at", "  1 blocks read, 0 not",
+                "  estimated 300 of 300 rows; 300 examined", "  1 blocks read, 0 skipped",
                 "cairn: fetch Recipe where source == 'web' AND externalID == '17': 1 object in … ms",
-                "  scan of Recipe", "    each row asked: source == 'web' AND externalID == '17'",
-                "  estimated 300 of 300 rows; 300 looked at", "  1 blocks read, 0 not",
+                "  scan of Recipe", "    filter: source == 'web' AND externalID == '17'",
+                "  estimated 300 of 300 rows; 300 examined", "  1 blocks read, 0 skipped",
             ])
         #expect(
             try trace(Kitchen.indexedModel) == [
                 "cairn: fetch Recipe sorted by source, externalID: 300 objects in … ms",
                 "  index byOrigin (source, externalID), in its order",
-                "  estimated 300 of 300 rows; 300 looked at", "  1 blocks read, 0 not",
+                "  estimated 300 of 300 rows; 300 examined", "  1 blocks read, 0 skipped",
                 "cairn: fetch Recipe where source == 'web' AND externalID == '17': 1 object in … ms",
                 "  index byOrigin (source, externalID) for source = \"web\", externalID = \"17\"",
-                "  estimated 1 of 300 rows; 1 looked at", "  1 blocks read, 0 not",
+                "  estimated 1 of 300 rows; 1 examined", "  1 blocks read, 0 skipped",
             ])
     }
 

@@ -72,8 +72,8 @@ struct TraceTests {
         #expect(
             Array(lines[fetch...].prefix(4)) == [
                 "cairn: fetch Product where serialCode == 'secret': 1 object in … ms",
-                "  unique index (serialCode)", "    each row asked: serialCode == 'secret'",
-                "  estimated 1 of 1 rows; 1 looked at",
+                "  unique index (serialCode)", "    filter: serialCode == 'secret'",
+                "  estimated 1 of 1 rows; 1 examined",
             ])
     }
 

@@ -398,7 +398,7 @@ struct DeduplicatingMigrationTests {
         }
         #expect(error?.code == .migrationConstraintViolation)
         #expect(
-            error?.message.contains("its policy has to choose") == true, "\(error?.message ?? "")")
+            error?.message.contains("its policy has to resolve") == true, "\(error?.message ?? "")")
         #expect(try disk.count(Self.model(), "Person") == 6)
     }
 }

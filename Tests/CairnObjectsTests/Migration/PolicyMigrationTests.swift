@@ -170,7 +170,7 @@ struct PolicyMigrationTests {
         mapping["ProductToProduct"]?.entityMigrationPolicyClassName = "Shop.Nobody"
         let second = try MigrationBetweenStores(stack, to: Models.shop, .log)
         error = storeError { _ = try MigrationManager(second, mapping: mapping) }
-        #expect(error?.message.contains("no class is given for its policy Shop.Nobody") == true)
+        #expect(error?.message.contains("no class was passed for its policy Shop.Nobody") == true)
     }
 
     // MARK: Ending it

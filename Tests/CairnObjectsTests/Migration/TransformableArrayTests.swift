@@ -65,21 +65,34 @@ struct TransformableArrayTests {
         return object
     }
 
-    private static func archive(_ array: [AnyHashable]?) throws -> Data? {
-        try array.map { try ArchivedArray.data(from: $0) }
+    /// A model whose transformable attributes have a transformer of that name. Where none is named it is up to the process
+    /// whether one is registered.
+    private static func model(_ model: ManagedObjectModel, by transformer: String)
+        -> ManagedObjectModel
+    {
+        var named = model
+        for entity in named.entities.indices {
+            for index in named.entities[entity].attributes.indices
+            where named.entities[entity].attributes[index].type == .transformable {
+                named.entities[entity].attributes[index].valueTransformerName = transformer
+            }
+        }
+        return named
     }
 
     private static func fill(_ path: String, _ model: ManagedObjectModel) throws {
-        let container = try PersistentContainer(at: path, model: model)
+        AttributeTransformers.register(ArchivedArray.self)
+        let container = try PersistentContainer(
+            at: path, model: Self.model(model, by: ArchivedArray.transformerName))
         let context = ManagedObjectContext(store: container.store)
         for (id, arrays) in numbers.enumerated() {
             var values: [String: Any?] = ["productID": id]
-            for (name, array) in arrays { values[name] = try archive(array) }
+            for (name, array) in arrays { values[name] = array }
             let product = make("Product", in: context, values)
             for options in options {
                 _ = make(
                     "ProductAttribute", in: context,
-                    ["options": try archive(options), "product": product])
+                    ["options": options, "product": product])
             }
         }
         try context.save()
@@ -88,16 +101,12 @@ struct TransformableArrayTests {
 
     /// Looks at all arrays: as the bytes that they are without a transformer, and as arrays with one.
     private static func check(_ path: String, _ model: ManagedObjectModel, _ version: Int) throws {
-        var named = model
-        for entity in named.entities.indices {
-            for index in named.entities[entity].attributes.indices
-            where named.entities[entity].attributes[index].type == .transformable {
-                named.entities[entity].attributes[index].valueTransformerName =
-                    ArchivedArray.transformerName
-            }
-        }
         AttributeTransformers.register(ArchivedArray.self)
-        for (model, isNamed) in [(model, false), (named, true)] {
+        for (transformer, isNamed) in [
+            ("\(ArchivedArray.transformerName).unknown", false),
+            (ArchivedArray.transformerName, true),
+        ] {
+            let model = Self.model(model, by: transformer)
             var strict = LogStoreOptions()
             strict.shouldMigrateStoreAutomatically = false
             let container = try PersistentContainer(at: path, model: model, options: strict)

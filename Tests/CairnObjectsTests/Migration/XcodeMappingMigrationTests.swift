@@ -207,7 +207,7 @@ struct XcodeMappingMigrationTests {
             try place.read(["Shop.OtherPolicy": PersonPolicy.self])
         }
         #expect(error.code == .invalidMapping && error.element == "PersonToPerson")
-        #expect(error.message == "no class is given for its policy Shop.PersonPolicy")
+        #expect(error.message == "no class was passed for its policy Shop.PersonPolicy")
         #expect(error.file == place.file + "/xcmapping.xml" && error.line != nil)
     }
 

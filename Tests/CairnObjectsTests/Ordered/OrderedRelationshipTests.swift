@@ -341,6 +341,25 @@ struct OrderedRelationshipTests {
         }
     }
 
+    @Test(
+        "Who was taken out and put in again stands at the end of a list that was not read, though nobody holds its owner",
+        arguments: Backend.allCases)
+    func returned(_ backend: Backend) throws {
+        let (stack, context, items) = try items(backend, "i")
+        let playlists = ["a", "b"].map { context.make("Playlist", ["name": $0]) }
+        items[0]["lists"] = [playlists[1], playlists[0]]
+        try context.save()
+        let (id, list) = (items[0].objectID, playlists[1].objectID)
+        let other = stack.context()
+        let second = other.object(with: list)
+        #expect(second.names("items") == ["i"])
+        second["items"] = [ManagedObject]()
+        second["items"] = [other.object(with: id)]
+        #expect(other.object(with: id).names("lists") == ["a", "b"])
+        try other.save()
+        #expect(stack.context().object(with: id).names("lists") == ["a", "b"])
+    }
+
     @Test("An event tells the order as it was before", arguments: Backend.allCases)
     func events(_ backend: Backend) throws {
         let (_, context, i) = try items(backend, "abc")

@@ -39,15 +39,11 @@ struct RandomCondition {
         switch Int.random(in: 0..<16, using: &random) {
         case 14, 15: return indexed(entity, &random)
         case 0: return identity(entity, &random)
-        case 1, 2: return collection(entity, depth: depth, &random)
+        case 1, 2: return collection(entity, &random)
         case 3: return counted(entity, depth: depth, &random)
         case 4: return calculated(entity, depth: depth, &random)
         case 5: return named(entity, depth: depth, &random)
-        case 6:
-            guard let (one, type) = path(entity, toMany: false, &random),
-                let (other, _) = path(entity, toMany: false, of: type, &random)
-            else { fallthrough }
-            return .compare(one, relation(&random), other, options: options(type, &random))
+        case 6: return twoPaths(entity, &random)
         default:
             guard let (left, type) = path(entity, toMany: false, &random) else {
                 return identity(entity, &random)
@@ -56,7 +52,25 @@ struct RandomCondition {
         }
     }
 
-    private func relation(_ random: inout RandomSource) -> Relation {
+    /// Compares a path with another one, or with itself, which what is no number does not equal.
+    private func twoPaths(_ entity: SchemaEntity, _ random: inout RandomSource) -> PredicateNode {
+        guard let (one, type) = path(entity, toMany: false, &random),
+            let (another, _) = path(entity, toMany: false, of: type, &random)
+        else { return identity(entity, &random) }
+        let other = random.oneIn(4) ? one : another
+        if random.oneIn(5) {
+            let constant = ExpressionNode.constant(RandomValue.constant(type, &random))
+            return .compare(
+                one, random.oneIn(2) ? .in : .between, .braces([other, constant]))
+        }
+        let texts: [Relation] = [.contains, .beginsWith, .endsWith, .like, .in]
+        let relation =
+            type == .string && random.oneIn(2)
+            ? RandomValue.pick(texts, &random) : relation(&random)
+        return .compare(one, relation, other, options: options(type, &random))
+    }
+
+    func relation(_ random: inout RandomSource) -> PredicateNode.Comparison.Operator {
         RandomValue.pick(
             [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual], &random)
     }
@@ -69,7 +83,7 @@ struct RandomCondition {
     }
 
     /// Compares something of a type with constants.
-    private func simple(
+    func simple(
         _ left: ExpressionNode, _ type: AttributeType,
         _ modifier: PredicateNode.Comparison.Modifier, _ random: inout RandomSource
     ) -> PredicateNode {
@@ -112,14 +126,18 @@ struct RandomCondition {
         }
     }
 
-    private func identity(_ entity: SchemaEntity, _ random: inout RandomSource) -> PredicateNode {
+    func identity(_ entity: SchemaEntity, _ random: inout RandomSource) -> PredicateNode {
         var lefts: [ExpressionNode] = [.evaluatedObject, .keyPath("objectID")]
         for relationship in entity.relationships where !relationship.description.isToMany {
-            lefts.append(.keyPath(relationship.description.name))
-            lefts.append(.keyPath(relationship.description.name + ".objectID"))
+            let name = relationship.description.name
+            lefts += [.keyPath(name), .keyPath(name + ".objectID")]
+            for next in schema.entities[relationship.destination].relationships
+            where !next.description.isToMany {
+                lefts.append(.keyPath("\(name).\(next.description.name)"))
+            }
         }
         let left = RandomValue.pick(lefts, &random)
-        switch Int.random(in: 0..<4, using: &random) {
+        switch Int.random(in: 0..<5, using: &random) {
         case 0:
             let count = random.oneIn(6) ? 300 : Int.random(in: 0...5, using: &random)
             return .compare(left, .in, .list((0..<count).map { _ in id(&random) }))
@@ -130,6 +148,9 @@ struct RandomCondition {
                 RandomValue.pick([.equal, .notEqual, .beginsWith, .contains], &random),
                 .constant(.string(RandomValue.pick(names, &random))),
                 options: random.oneIn(2) ? .caseInsensitive : [])
+        case 2:
+            return .compare(
+                left, random.oneIn(2) ? .equal : .notEqual, RandomValue.pick(lefts, &random))
         default:
             return .compare(
                 left, random.oneIn(2) ? .equal : .notEqual,
@@ -170,90 +191,8 @@ struct RandomCondition {
         return parts.count == 1 ? parts[0] : .and(parts)
     }
 
-    private func id(_ random: inout RandomSource) -> Value {
+    func id(_ random: inout RandomSource) -> Value {
         ids.isEmpty ? .null : .objectID(RandomValue.pick(ids, &random))
-    }
-
-    // MARK: Collections
-
-    private func toMany(_ entity: SchemaEntity, _ random: inout RandomSource)
-        -> SchemaRelationship?
-    {
-        entity.relationships.filter(\.description.isToMany).randomElement(using: &random)
-    }
-
-    private func collection(_ entity: SchemaEntity, depth: Int, _ random: inout RandomSource)
-        -> PredicateNode
-    {
-        guard let relationship = toMany(entity, &random) else { return identity(entity, &random) }
-        let members = ExpressionNode.keyPath(relationship.description.name)
-        let modifier: PredicateNode.Comparison.Modifier = random.oneIn(2) ? .any : .all
-        switch Int.random(in: 0..<6, using: &random) {
-        case 0: return .compare(members, .contains, .constant(id(&random)))
-        case 1: return .compare(.constant(id(&random)), .in, members)
-        case 2:
-            return .compare(
-                members, RandomValue.pick([.equal, .notEqual], &random), .constant(id(&random)),
-                modifier: modifier)
-        case 3:
-            return .compare(
-                members, .in, .list((0..<4).map { _ in id(&random) }), modifier: modifier)
-        default:
-            guard let (path, type) = path(entity, toMany: true, &random) else {
-                return identity(entity, &random)
-            }
-            return simple(path, type, modifier, &random)
-        }
-    }
-
-    /// Counts, sums and the like, of members or of those that meet a condition.
-    private func counted(_ entity: SchemaEntity, depth: Int, _ random: inout RandomSource)
-        -> PredicateNode
-    {
-        guard let relationship = toMany(entity, &random) else { return identity(entity, &random) }
-        var members = ExpressionNode.keyPath(relationship.description.name)
-        let inner = schema.entities[relationship.destination]
-        if random.oneIn(2) {
-            members = .subquery(
-                members, variable: "m",
-                inVariable("m", predicate(inner, depth: max(0, depth - 1), &random)))
-        }
-        let small = ExpressionNode.constant(.integer(Int64.random(in: 0..<4, using: &random)))
-        guard !random.oneIn(2),
-            let (path, type) = path(inner, toMany: false, ofNumbers: true, &random),
-            case .keyPath(let name) = path
-        else {
-            return .compare(
-                random.oneIn(2)
-                    ? .collection(.count, of: members, path: nil) : .index(of: members, .size),
-                relation(&random), small)
-        }
-        let operation = RandomValue.pick(
-            [.sum, .average, .minimum, .maximum] as [ExpressionNode.CollectionOperator], &random)
-        return .compare(
-            .collection(operation, of: members, path: name), relation(&random),
-            .constant(RandomValue.constant(type, &random)))
-    }
-
-    /// The paths of a condition as paths of a variable.
-    private func inVariable(_ name: String, _ node: PredicateNode) -> PredicateNode {
-        switch node {
-        case .constant: return node
-        case .and(let nodes): return .and(nodes.map { inVariable(name, $0) })
-        case .or(let nodes): return .or(nodes.map { inVariable(name, $0) })
-        case .not(let node): return .not(inVariable(name, node))
-        case .comparison(let comparison):
-            func of(_ node: ExpressionNode) -> ExpressionNode {
-                switch node {
-                case .keyPath(let path): .path(path, of: .variable(name))
-                case .evaluatedObject: .variable(name)
-                default: node
-                }
-            }
-            return .compare(
-                of(comparison.left), comparison.operator, of(comparison.right),
-                modifier: comparison.modifier, options: comparison.options)
-        }
     }
 
     // MARK: Calculating
@@ -326,7 +265,7 @@ struct RandomCondition {
     // MARK: Paths
 
     /// A path to an attribute, its type with it: through to-one relationships, or also through to-many ones.
-    private func path(
+    func path(
         _ entity: SchemaEntity, toMany: Bool, of wanted: AttributeType? = nil,
         ofNumbers: Bool = false, _ random: inout RandomSource
     ) -> (ExpressionNode, AttributeType)? {

@@ -37,12 +37,33 @@ struct RandomTerms {
             }
             return .keyPath("\(name).\(far.name)")
         }
+        if random.oneIn(8) { return calculated(&random) }
         let own = attributes(entity)
         guard let column = own.randomElement(using: &random) else { return .keyPath("entity.name") }
         if column.type == .string, random.oneIn(4) {
             return .function(.length, [.keyPath(column.name)])
         }
         return .keyPath(column.name)
+    }
+
+    /// The object itself, how many members it has, or a choice.
+    private func calculated(_ random: inout RandomSource) -> ExpressionNode {
+        let toMany = entity.relationships.filter(\.description.isToMany)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0:
+            if let members = toMany.randomElement(using: &random)?.description.name {
+                return .collection(.count, of: .keyPath(members), path: nil)
+            }
+        case 1:
+            if let name = attributes(entity).randomElement(using: &random)?.name {
+                let conditions = RandomCondition(schema: schema, ids: [])
+                return .conditional(
+                    conditions.predicate(entity, depth: 1, &random), .keyPath(name),
+                    .constant(.null))
+            }
+        default: break
+        }
+        return .evaluatedObject
     }
 
     private mutating func aggregate(column: Int, _ random: inout RandomSource) -> ExpressionNode {
@@ -67,7 +88,7 @@ struct RandomTerms {
             }
             roundedColumns.insert(column)
             let functions: [ExpressionNode.Function] = [
-                .sum, .sum, .average, .median, .standardDeviation,
+                .sum, .sum, .average, .median, .mode, .standardDeviation,
             ]
             let argument: ExpressionNode =
                 random.oneIn(3)

@@ -14,6 +14,9 @@ struct StoredTableTests {
         var asked = 0
         var bound = 0
         var rows = 0
+        /// Grouped by a server, and made of its values.
+        var groups = 0
+        var values = 0
     }
 
     /// Whether two values are the same, but for what adding numbers in another order may change.
@@ -71,6 +74,10 @@ struct StoredTableTests {
             }
             for snapshot in asked.snapshots {
                 let found = try snapshot.table(StoreTableFetch(fetch, terms))
+                if found.plan.contains("in the server: ") {
+                    if found.plan.contains("groups") { tally.groups += 1 }
+                    if found.plan.contains("values") { tally.values += 1 }
+                }
                 #expect(
                     isExpected(found.rows),
                     "\(terms) by \(sort) of \(entity.name) where \(condition): \(found) instead of \(expected), seed \(random.seed)"
@@ -113,11 +120,15 @@ struct StoredTableTests {
     )
     func differential() throws {
         var tally = Tally()
-        try StoredRounds.run("tables of a store", everyDay: 4, whole: 1000) {
+        try StoredRounds.run("tables of a store", everyDay: 6, whole: 1000) {
             try ask($0, $1, &tally, &$2)
         }
-        Campaign.report("tables asked: \(tally.bound) bound, \(tally.rows) rows", tally.asked)
+        Campaign.report(
+            "tables asked: \(tally.bound) bound, \(tally.rows) rows, \(tally.groups) grouped by a server, \(tally.values) of its values",
+            tally.asked)
         #expect(tally.bound * 10 > tally.asked * 7, "\(tally)")
+        // By chance no store may be at a server.
+        if Campaign.isLong { #expect(tally.groups > 0 && tally.values > 0, "\(tally)") }
         #expect(tally.rows > tally.bound * (Campaign.isLong ? 3 : 1), "\(tally)")
     }
 }

@@ -104,7 +104,7 @@ struct MetadataHashesTests {
         #expect(error?.code == .incompatibleModel && error?.code.rawValue == 134_100)
         #expect(
             error?.message
-                == "the store has another version of the model: Building.floors: attribute integer32 now, integer16 before"
+                == "the store has another version of the model: Building.floors: attribute changed from integer16 to integer32"
         )
         let mismatch = try #require(error?.cause as? ModelMismatch)
         #expect(mismatch.storeHashes == model.entityVersionHashesByName)

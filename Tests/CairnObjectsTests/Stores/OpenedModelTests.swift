@@ -167,7 +167,7 @@ struct OpenedModelTests {
         }
         let error = storeError { _ = try open(Self.marked) { _ in } }
         #expect(error?.code.rawValue == 134_100)
-        #expect(error?.message.contains("the hash modifier is marked now") == true)
+        #expect(error?.message.contains("hash modifier changed to marked") == true)
         #expect((error?.cause as? ModelMismatch)?.entities == ["Street"])
         #expect(
             storeError { try open(Self.marked) { $0.isReadOnly = true }.store.close() }?.code

@@ -11,10 +11,25 @@ struct Stack: Sendable {
     let store: any PersistentStore
     let container: PersistentContainer
 
-    init(_ model: ManagedObjectModel, _ backend: Backend, classes: ObjectClasses = ObjectClasses())
-        throws
-    {
-        try self.init(store: backend.makeStore(Schema(model)), classes: classes)
+    /// - Parameter isCoordinated: whether the store is the only one of a coordinator, which contexts work on.
+    init(
+        _ model: ManagedObjectModel, _ backend: Backend, isCoordinated: Bool = false,
+        classes: ObjectClasses = ObjectClasses()
+    ) throws {
+        let store = try backend.makeStore(Schema(model))
+        try self.init(store: store, isCoordinated: isCoordinated, classes: classes)
+    }
+
+    init(
+        store: any PersistentStore, isCoordinated: Bool, classes: ObjectClasses = ObjectClasses()
+    ) throws {
+        guard isCoordinated else {
+            self.init(store: store, classes: classes)
+            return
+        }
+        let coordinator = PersistentStoreCoordinator(store.schema)
+        try coordinator.add(store)
+        self.init(store: coordinator, classes: classes)
     }
 
     init(store: any PersistentStore, classes: ObjectClasses = ObjectClasses()) {

@@ -72,7 +72,7 @@ struct TypedIndexTests {
         let path = directory.path("recipes.cairn")
         let scan = """
             scan of Recipe
-              each row asked: source == 'site 7'
+              filter: source == 'site 7'
               sorted by externalID
             """
         let wanted = (0..<100).map { "recipe \($0 * 30 + 7)" }

@@ -3,9 +3,9 @@
 public import CairnModel
 import CairnStore
 
-/// Objects that would have the same unique values.
+/// Objects that would violate a uniqueness constraint.
 ///
-/// Snapshots have the attributes and to-one relationships (as object ids); what is nil is absent.
+/// Snapshots contain the attributes and to-one relationships (as object ids); nil values are absent.
 public final class ConstraintConflict {
     /// The names of the constraint's properties.
     public let constraint: [String]

@@ -3,9 +3,9 @@
 import CairnModel
 import CairnStore
 
-/// An object that was changed or deleted by somebody else since it was read.
+/// An object that was changed or deleted elsewhere since it was read.
 ///
-/// Snapshots have the attributes and to-one relationships (as object ids); what is nil is absent.
+/// Snapshots contain the attributes and to-one relationships (as object ids); nil values are absent.
 public final class MergeConflict {
     /// The object in the context.
     public let sourceObject: ManagedObject
@@ -17,7 +17,7 @@ public final class MergeConflict {
     public let persistedSnapshot: [String: Any]? = nil
     /// The version that the object was read with; 0 if it was never read.
     public let oldVersionNumber: Int
-    /// The version that is stored now; 0 if the object was deleted.
+    /// The currently stored version; 0 if the object was deleted.
     public let newVersionNumber: Int
     let conflict: VersionConflict
     let context: ManagedObjectContext

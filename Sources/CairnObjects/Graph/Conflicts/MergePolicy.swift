@@ -2,11 +2,11 @@
 
 public import CairnStore
 
-/// A merge policy: what a save does when an object was changed by somebody else, or when a uniqueness
-/// constraint would be violated.
+/// A merge policy: what a save does when an object was changed elsewhere, or when a uniqueness constraint would be
+/// violated.
 ///
-/// The built-in policies are carried out by the store. A policy of one's own is a subclass that starts from
-/// the nearest built-in one, changes what is about to be merged, and calls super:
+/// The store executes the built-in policies. A custom policy is a subclass that starts from the nearest built-in one,
+/// adjusts the conflicting objects, and calls super:
 ///
 /// ```swift
 /// final class KeepWhatIsKnown: MergePolicy {
@@ -22,24 +22,24 @@ public import CairnStore
 /// }
 /// ```
 ///
-/// A policy that does not call super must cure the conflicts itself, or the save fails.
+/// A policy that does not call super must resolve the conflicts itself, or the save fails.
 ///
-/// A batch insert has no objects that could be handed over: it does what the built-in policy does that a policy starts from, as
-/// ``mergeType`` and ``setOnly`` say, and calls nothing that a subclass overrides.
+/// A batch insert has no objects to pass to a policy: it applies the built-in policy that the custom one starts from, as
+/// ``mergeType`` and ``setOnly`` specify, and does not call overridden methods.
 ///
-/// Of two objects with one unique key one stays, whatever a built-in policy does about their values. The id of the other one, if
-/// it was stored, or given by ``ManagedObjectContext/obtainPermanentIDs(for:)``, leads to the one that stays from then on: see
-/// ``ManagedObjectContext/redirectedObjectID(for:)``.
+/// Of two objects with the same unique key, one survives, whatever a built-in policy does about their values. The id of the
+/// other one, if it was stored or assigned by ``ManagedObjectContext/obtainPermanentIDs(for:)``, is redirected to the
+/// survivor from then on: see ``ManagedObjectContext/redirectedObjectID(for:)``.
 ///
-/// By a constraint that entities inherit, objects of different entities may have one key. An object is merged into one of another
-/// entity only if that has every property that was set on it, and if all that leads to it may lead there; else the conflict is an
-/// error that names both, whatever the policy does about values. ``overwrite`` merges nothing, and so lets the new object take the
-/// place of a stored one of any entity.
+/// With an inherited constraint, objects of different entities may have the same key. An object is merged into one of
+/// another entity only if that entity has every property that was set on it, and every relationship that refers to it
+/// accepts that entity; otherwise the conflict is an error that names both, whatever the policy does about values.
+/// ``overwrite`` merges nothing, and so lets the new object replace a stored one of any entity.
 open class MergePolicy {
-    /// What the policy starts from.
+    /// The built-in policy that this policy starts from.
     public final let mergeType: MergePolicyKind
-    /// Whether a new object that is merged into another one gives it only what was assigned to it: what
-    /// nobody set stays as it is stored, and of several new objects each gives what was set on it.
+    /// Whether merging a new object into another one only transfers values that were assigned to it: other values stay
+    /// as they are stored, and several new objects each contribute the values set on them.
     public final let setOnly: Bool
 
     /// A policy that starts from a built-in one.
@@ -50,18 +50,18 @@ open class MergePolicy {
 
     /// The save fails and lists the conflicts. The policy of a new context.
     public static var error: MergePolicy { shared.error }
-    /// What is stored wins, property by property; a new object gives way to the stored one. The deletion of an object that somebody
-    /// else has changed is taken back, with what its delete rules have done to others.
+    /// Stored values win, property by property; a new object is merged into the stored one. Deleting an object that was
+    /// changed elsewhere is undone, including the effects of its delete rules.
     public static var mergeByPropertyStoreTrump: MergePolicy { shared.storeTrump }
-    /// What is in the context wins, property by property; a stored object takes the values of a new one.
+    /// The context's values win, property by property; a stored object takes the values of a new one.
     public static var mergeByPropertyObjectTrump: MergePolicy { shared.objectTrump }
-    /// The object in the context replaces the stored one, whose id leads to it from then on. What led to the stored object in
-    /// the store leads nowhere.
+    /// The object in the context replaces the stored one, whose id is redirected to it from then on. Stored references to
+    /// the old object are removed.
     public static var overwrite: MergePolicy { shared.overwrite }
-    /// What is stored stays, and what was changed is dropped. A deletion is taken back as with ``mergeByPropertyStoreTrump``.
+    /// Stored values are kept, and changes are dropped. A deletion is undone as with ``mergeByPropertyStoreTrump``.
     public static var rollback: MergePolicy { shared.rollback }
-    /// The model says of each property what is made of two values: a counter adds, the newest wins, one that is nil is filled. See
-    /// `MergeRule`, and ``mergeByPropertyObjectTrump`` for what it says nothing of.
+    /// The model defines, for each property, how to combine two values: counters add up, the newest wins, nil is filled
+    /// in. See `MergeRule`; properties without a rule follow ``mergeByPropertyObjectTrump``.
     ///
     /// ```swift
     /// @Attribute(mergeRule: .sum) var visits: Int = 0
@@ -71,8 +71,9 @@ open class MergePolicy {
     /// container.setMergePolicy(.declared)
     /// ```
     ///
-    /// Of a new object that is merged into another one only what was set counts. A batch insert follows the rules row by row
-    /// where it finds objects by the entity's first uniqueness constraint; see `BatchInsertRequest.mergePolicy`.
+    /// When a new object is merged into another one, only values that were set count. A batch insert applies the rules
+    /// row by row if it finds objects by the entity's first uniqueness constraint; see
+    /// `BatchInsertRequest.mergePolicy`.
     public static var declared: MergePolicy { shared.declared }
 
     private struct Shared {
@@ -92,7 +93,7 @@ open class MergePolicy {
 
     /// Resolves all conflicts of a save: those of versions, then those of constraints.
     ///
-    /// - Throws: What aborts the save.
+    /// - Throws: An error that aborts the save.
     open func resolve(mergeConflicts list: [Any]) throws {
         let versions = list.compactMap { $0 as? MergeConflict }
         if !versions.isEmpty { try resolve(optimisticLockingConflicts: versions) }
@@ -100,10 +101,10 @@ open class MergePolicy {
         if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
     }
 
-    /// Resolves conflicts with objects that somebody else has changed or deleted, in the context.
+    /// Resolves conflicts with objects that were changed or deleted elsewhere, in the context.
     ///
-    /// - Throws: `StoreError` with `.mergeConflict` under the error policy; with `.invalidRequest` if a declared sum is greater
-    ///   than its type can hold.
+    /// - Throws: `StoreError` with `.mergeConflict` under the error policy; with `.invalidRequest` if a declared sum
+    ///   exceeds the range of its type.
     open func resolve(optimisticLockingConflicts list: [MergeConflict]) throws {
         if mergeType == .error {
             throw MergePolicy.failure(
@@ -115,9 +116,9 @@ open class MergePolicy {
 
     /// Resolves conflicts over uniqueness constraints, in the context.
     ///
-    /// - Throws: `StoreError` with `.constraintConflict` under the error policy, and where an object
-    ///   would have to become two others, or one of another entity that cannot keep all of it, or others must point at what would
-    ///   be displaced.
+    /// - Throws: `StoreError` with `.constraintConflict` under the error policy, and if an object would have to be
+    ///   merged into two others, or into one of another entity that cannot hold all its values, or if others would have
+    ///   to refer to a replaced object.
     open func resolve(constraintConflicts list: [ConstraintConflict]) throws {
         if mergeType == .error {
             throw MergePolicy.failure(

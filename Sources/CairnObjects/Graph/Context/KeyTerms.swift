@@ -32,7 +32,7 @@ struct KeyTerms: Hashable {
             guard let column = entity.columnIndex(named: name) else {
                 throw Self.wrong(
                     entity, name,
-                    "a key is made of stored attributes and to-one relationships of the entity")
+                    "a key consists of stored attributes and to-one relationships of the entity")
             }
             if case .attribute(.transformable) = entity.columns[column].kind {
                 throw Self.wrong(
@@ -42,7 +42,7 @@ struct KeyTerms: Hashable {
                 throw Self.wrong(
                     entity, name, "a derived attribute is computed by the store and cannot be set")
             }
-            if columns.contains(column) { throw Self.wrong(entity, name, "the key names it twice") }
+            if columns.contains(column) { throw Self.wrong(entity, name, "it is in the key twice") }
             columns.append(column)
         }
         if columns.isEmpty { throw Self.wrong(entity, nil, "a key needs at least one property") }
@@ -99,7 +99,7 @@ struct KeyTerms: Hashable {
         switch column.kind {
         case .reference:
             if case .objectID = value { return value }
-            throw Self.wrong(entity, column.name, "a relationship takes an object, or its id")
+            throw Self.wrong(entity, column.name, "a relationship takes an object or its id")
         case .attribute(let type):
             if let value = value.converted(to: type) { return value }
             throw Self.wrong(

@@ -1,4 +1,4 @@
-// What a context and those that work on it tell one another: ids, and values that no store keeps.
+// What a context and those that work on it tell one another: ids, and relationships that no store keeps.
 //
 // Threads: a child works where its parent does.
 
@@ -21,16 +21,14 @@ extension ManagedObjectContext {
         return context
     }
 
-    // MARK: Transient values
+    // MARK: Transient relationships
 
-    /// Gives an object what the parent's shows of properties that no store keeps, unless it has values of its own.
-    func showTransients(of object: ManagedObject, in parent: ManagedObjectContext) {
-        guard let shown = parent.registry.object(for: object.objectID), let rarer = shown.rarer
+    /// Gives an object the transient relationships that the parent's shows, unless it has its own: a save hands them up as a whole.
+    /// Transient attributes begin with their defaults, as in Core Data: only those that are set here go up.
+    func showTransientRelationships(of object: ManagedObject, in parent: ManagedObjectContext) {
+        guard hasTransientRelationships,
+            let shown = parent.registry.object(for: object.objectID), let rarer = shown.rarer
         else { return }
-        if !rarer.transients.isEmpty, object.transients.isEmpty {
-            object.transients = rarer.transients
-        }
-        guard hasTransientRelationships else { return }
         if !rarer.transientTargets.isEmpty, object.transientTargets.isEmpty {
             object.transientTargets = rarer.transientTargets
         }

@@ -63,12 +63,11 @@ extension ManagedObjectContext {
         objectDidChange(object, isReal: true)
     }
 
-    /// Ends a run of edits: applies the delete rules of what was deleted, and tells those who watch the context what has
-    /// changed since the last run, all at once. Saving, fetching and the end of a ``BackgroundContext/perform(_:)`` do this by
-    /// themselves.
+    /// Ends a run of edits: applies the delete rules of deleted objects, and notifies observers of all changes since
+    /// the last run. Saving, fetching and the end of a ``BackgroundContext/perform(_:)`` do this automatically.
     ///
-    /// Called by somebody who is being told of a change, it only applies the rules: what he edits belongs to the next run, and is
-    /// told when that ends.
+    /// Called from an observer, it only applies the rules: the observer's edits belong to the next run, and are
+    /// reported when that ends.
     public func processPendingChanges() {
         if inbox != nil || hasMissedChanges { operations.mergeBetweenEdits(of: self) }
         guard hasEvent else { return }

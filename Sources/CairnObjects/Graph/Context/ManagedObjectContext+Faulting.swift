@@ -6,17 +6,18 @@ public import CairnStore
 extension ManagedObjectContext {
     // MARK: Objects by id
 
-    /// The object of an id if it is in the context and still referenced. Reads nothing.
+    /// The object with an id if it is in the context and still referenced. Reads nothing.
     public func registeredObject(for id: ObjectID) -> ManagedObject? { registry.object(for: id) }
 
-    /// The object of an id, be it that the store has none: then it shows when the object is touched. If it was folded into
-    /// another one, as a ``DeduplicationRequest`` does it, that one.
+    /// The object with an id, or its survivor if it was merged into another one, for example by a ``DeduplicationRequest``.
+    /// The object need not exist: that shows when it is accessed.
     ///
-    /// That is so too for an id of a store that the context does not have, or not any more, and for one of another context's new
-    /// object: the object is a fault, and gone when it is touched. ``existingObject(with:)`` throws for all of these.
+    /// This also applies to an id of a store that the context does not have, or no longer has, and to the id of another
+    /// context's new object: the object is a fault, and found to be deleted when it is accessed. ``existingObject(with:)``
+    /// throws for all of these.
     ///
-    /// Reads nothing, unless the id's hierarchy has several entities and the object is not in the context:
-    /// then the row is read to know which it is.
+    /// Reads nothing, unless the id's hierarchy has several entities and the object is not in the context: then the row is
+    /// read to determine the entity.
     public func object(with id: ObjectID) -> ManagedObject {
         guard let root = rootEntity(of: id) else { return foreignObject(with: id) }
         // What cannot be read shows when the object is touched.
@@ -56,11 +57,11 @@ extension ManagedObjectContext {
         return object
     }
 
-    /// The entity of an id's object: of an object that the context has, or else of its row, which is read. If the entity of the
-    /// id's hierarchy has no descendants it is that one, whether there is such an object or not, and nothing is read.
+    /// The entity of the object with an id: from the context, or from its row, which is read. If the root entity of the
+    /// id's hierarchy has no descendants, it is that entity, whether the object exists or not, and nothing is read.
     ///
-    /// - Returns: Nil if the store has no such object, or the id is of another store.
-    /// - Throws: `StoreError`: what reading the row throws.
+    /// - Returns: Nil if the store has no such object, or the id belongs to another store.
+    /// - Throws: `StoreError`: the errors of reading the row.
     public func entity(of id: ObjectID) throws(StoreError) -> SchemaEntity? {
         if let known = registry.object(for: id), !known.isFault {
             return known.isGone ? nil : known.entity
@@ -121,6 +122,15 @@ extension ManagedObjectContext {
         }
     }
 
+    /// Drops the faults that were taken for objects of another entity than their rows are of.
+    func dropUnresolvedFaults(_ rows: [Row?]) {
+        guard hasUnresolvedFaults else { return }
+        // A parent's new objects have numbers of their own.
+        for case let row? in rows where !row.id.isTemporary {
+            dropUnresolvedFault(registry.number(of: row.id), row.entity)
+        }
+    }
+
     @inline(never)
     private func dropUnresolvedFaults(_ rows: StreamedRows) {
         for index in 0..<rows.count { dropUnresolvedFault(rows.references[index], rows.entity) }
@@ -134,6 +144,8 @@ extension ManagedObjectContext {
             let known = registry.object(reference, isTemporary: false, at: place),
             known.entity.index != entity, known.isFault || known.isGone
         else { return }
+        changed.remove(known)
+        known.dropEdits()
         known.forgetRow()
         known.flags.formUnion([.fulfilled, .gone, .deleted])
         detach(known)
@@ -146,13 +158,15 @@ extension ManagedObjectContext {
 
     /// The object of a row. If it is a fault, it will not need to read.
     func object(for row: Row) -> ManagedObject {
-        if hasUnresolvedFaults { dropUnresolvedFault(registry.number(of: row.id), row.entity) }
+        if hasUnresolvedFaults, !row.id.isTemporary {
+            dropUnresolvedFault(registry.number(of: row.id), row.entity)
+        }
         let object =
             registry.object(for: row.id) ?? makeFault(row.id, schema.entities[row.entity])
         if object.isGone { object.revive() }
         if object.isFault {
             object.take(row)
-            if let parent { showTransients(of: object, in: parent) }
+            if let parent { showTransientRelationships(of: object, in: parent) }
         }
         return object
     }
@@ -214,7 +228,9 @@ extension ManagedObjectContext {
     // MARK: Reading
 
     func read(_ ids: [ObjectID]) throws(StoreError) -> [Row?] {
-        try source().rows(ids)
+        let rows = try source().rows(ids)
+        dropUnresolvedFaults(rows)
+        return rows
     }
 
     /// The row of an object; nil if there is none. Where the newest state is read, a store that finds one row at once is asked
@@ -223,9 +239,12 @@ extension ManagedObjectContext {
     /// - Parameter entity: an entity of the id's hierarchy.
     func read(_ id: ObjectID, _ entity: SchemaEntity) throws(StoreError) -> Row? {
         guard let keyedSource, identity.owns(id, entity: entity.index) else {
-            return try read([id])[0]
+            guard let row = coordinatedSource?.row(of: id, entity) else { return try read([id])[0] }
+            if let row { dropUnresolvedFaults([row]) }
+            return row
         }
         guard let row = try keyedSource.row(id.reference, entity: entity.index) else { return nil }
+        if hasUnresolvedFaults { dropUnresolvedFault(row.reference, row.entity) }
         return Row(id: id, entity: row.entity, version: row.version, cells: row.cells)
     }
 
@@ -240,19 +259,18 @@ extension ManagedObjectContext {
         return try read(id, entity)
     }
 
-    /// Reads the values of all faults among some objects, many with one question to the store, where each of them would ask
-    /// one when it is first looked at.
+    /// Fires all faults among some objects with few queries, instead of one query each when they are first accessed.
     ///
     /// ```swift
     /// try context.fulfill(products.compactMap(\.maker))
     /// for product in products { print(product.name, product.maker?.name ?? "") }
     /// ```
     ///
-    /// Objects that have their values already, and those of other contexts, are passed over.
+    /// Objects that are not faults, and those of other contexts, are skipped.
     ///
     /// - Throws: `StoreError`: what reading throws; `.objectNotFound` for the first object whose row is gone if
     ///   ``shouldDeleteInaccessibleFaults`` is false.
-    /// - Complexity: O(n) for n objects, one question for each 1,024 faults.
+    /// - Complexity: O(n) for n objects, one query per 1,024 faults.
     public func fulfill(_ objects: some Sequence<ManagedObject>) throws(StoreError) {
         var faults: [ManagedObject] = []
         for object in objects where object.managedObjectContext === self && object.isFault {
@@ -296,7 +314,9 @@ extension ManagedObjectContext {
             if board.wants(.faultHits) { tellOfHit(object) }
             return
         }
-        if let row = try row(of: object.objectID, object.entity) {
+        let row = try row(of: object.objectID, object.entity)
+        // Reading has dropped it if its row is of another entity than it was taken for.
+        if let row, object.isFault {
             fill(object, row)
         } else if trigger.map({ isHandled(object, $0) }) ?? shouldDeleteInaccessibleFaults {
             vanish(object)
@@ -324,7 +344,7 @@ extension ManagedObjectContext {
         let hadEdits = object.hasEdits
         let edits = hadEdits ? object.columnsWithEdits.map { ($0, object.presentValue($0)) } : []
         object.take(row)
-        if let parent { showTransients(of: object, in: parent) }
+        if let parent { showTransientRelationships(of: object, in: parent) }
         object.isFulfilled = true
         object.isAwakening = true
         object.awakeFromFetch()
@@ -339,6 +359,8 @@ extension ManagedObjectContext {
 
     /// The object's row is gone: it counts as deleted, with nothing to save, and all its values are nil.
     func vanish(_ object: ManagedObject) {
+        // One that was dropped is gone already.
+        guard object.managedObjectContext === self else { return }
         if object.isUpdated { forgetLinks(of: [object.objectID]) }
         lose(object)
     }
@@ -362,6 +384,7 @@ extension ManagedObjectContext {
         changed.remove(object)
         object.dropEdits()
         object.rarer?.toMany = [:]
+        object.letMembersGo()
         object.forgetRow()
         object.isFulfilled = true
         object.isGone = true
@@ -407,8 +430,8 @@ extension ManagedObjectContext {
 extension ManagedObject {
     /// Reads the object's values if it is a fault.
     ///
-    /// - Throws: `StoreError`: `.objectNotFound` if the row is gone and the context does not delete such
-    ///   objects, or what went wrong in the store.
+    /// - Throws: `StoreError`: `.objectNotFound` if the row is gone and the context does not delete such objects, or an
+    ///   error of the store.
     public final func fulfill() throws(StoreError) {
         try managedObjectContext?.fulfillOrThrow(self)
     }

@@ -5,8 +5,7 @@
 //   2. If they were read so and nothing was added or removed since, their objects are looked up by number, all at once. New
 //      ones take the rows that were read ahead.
 //
-// All else goes by ids: new objects, members that were read ahead, relationships that are not kept as a column of the other
-// side.
+// All else goes by ids: new objects, members that were read ahead, relationships that the store does not answer so.
 //
 // Invariants: as `loadedMembers`, which finds the same members.
 
@@ -51,15 +50,19 @@ extension ManagedObjectContext {
     /// Reads the members with their rows.
     private func readMembers(of object: ManagedObject, _ index: Int) -> [ManagedObject]? {
         let entity = object.entity
-        guard let keyedStore = keyedSource,
-            case .inverseColumn(_, let column) = entity.relationships[index].storage
-        else { return nil }
+        let column: Int?
+        switch entity.relationships[index].storage {
+        case .inverseColumn(_, let inverse): column = inverse
+        // Who leads here by an edit that was lost is found by ids.
+        case .pairs where !hasLostLinks: column = nil
+        case .pairs, .column, .transient: return nil
+        }
         var members: [ManagedObject] = []
         let start = board.wants([.faultMisses, .advice]) ? Self.now() : nil
         do {
-            let isAnswered = try keyedStore.related(
-                index, entity: entity.index, owner: object.reference, most: Self.mostRows, rowRoom
-            ) { appendObjects(for: $0, to: &members) }
+            let isAnswered = try readRelated(index, of: object) {
+                appendObjects(for: $0, to: &members)
+            }
             guard isAnswered else { return nil }
         } catch {
             if let start { tellOfMembers([], of: object, index, since: start, error: error) }
@@ -80,18 +83,34 @@ extension ManagedObjectContext {
         }
         let destination = schema.entities[entity.relationships[index].destination]
         object.toMany[index] = ToManyState(
-            numbers: members.map { $0.reference }, RowOrigin(identity, entity: destination.index))
+            numbers: members.map { $0.reference & StoreNumbers.mask },
+            members.first.map { RowOrigin(like: $0.objectID) }
+                ?? RowOrigin(identity, entity: destination.index))
         return members
+    }
+
+    /// Passes the rows of the members from a store that finds them at once; false if there is none.
+    private func readRelated(
+        _ index: Int, of object: ManagedObject, _ body: (StreamedRows) -> Void
+    ) throws(StoreError) -> Bool {
+        guard let keyedSource else {
+            return try coordinatedSource?.readRelated(
+                index, of: object.objectID, object.entity, most: Self.mostRows, rowRoom, body)
+                ?? false
+        }
+        return try keyedSource.related(
+            index, entity: object.entity.index, owner: object.reference, most: Self.mostRows,
+            rowRoom, body)
     }
 
     /// Whether a stored member is none here: it was moved, or is as good as deleted.
     @inline(__always)
-    private func isElsewhere(_ member: ManagedObject, from owner: ManagedObject, _ column: Int)
+    private func isElsewhere(_ member: ManagedObject, from owner: ManagedObject, _ column: Int?)
         -> Bool
     {
         if member.isDeleted, member.isPropagated || member.isGone { return true }
-        // Mostly there is nothing that could be an edit.
-        guard member.slots != nil, let edit = member.edit(column) else { return false }
+        // Mostly there is nothing that could be an edit; pairs are none of the member's columns.
+        guard let column, member.slots != nil, let edit = member.edit(column) else { return false }
         return edit.reference != owner.objectID
     }
 
@@ -106,6 +125,9 @@ extension ManagedObjectContext {
         }
         var members: [ManagedObject] = []
         members.reserveCapacity(numbers.count)
+        // Which store they are of their owner says.
+        let store = object.reference & ~StoreNumbers.mask
+        let numbers = store == 0 ? numbers : numbers.map { store | $0 }
         let ahead = prefetched?.rows
         numbers.withUnsafeBufferPointer { numbers in
             guard let first = numbers.baseAddress else { return }

@@ -13,20 +13,21 @@ public import CairnStore
 import Synchronization
 
 extension ManagedObjectContext {
-    /// The id of the object that one was folded into, or that is in its place by now; nil for an object that is there, and if
-    /// there is none. A ``DeduplicationRequest`` folds objects, and so does a save in which a merge policy decides between two
-    /// with one unique key: be it that one takes the other's values, or that it replaces the other
+    /// The id of the object that an object was merged into, or that now replaces it; nil if the object exists, or if
+    /// there is none. Objects are merged by a ``DeduplicationRequest``, and by saves in which a merge policy decides
+    /// between two objects with the same unique key, whether one takes the other's values or replaces it
     /// (``MergePolicy/overwrite``).
     ///
     /// ```swift
     /// let current = try context.redirectedObjectID(for: bookmark) ?? bookmark
     /// ```
     ///
-    /// ``existingObject(with:)`` and ``object(with:)`` do this by themselves, and so do fetches whose conditions name an object,
-    /// lists that follow such fetches, `findOrInsert` with an object in its key, and saves in which a relationship leads to one.
+    /// ``existingObject(with:)`` and ``object(with:)`` do this automatically, and so do fetches whose conditions refer
+    /// to an object, lists based on such fetches, `findOrInsert` with an object in its key, and saves with a
+    /// relationship to one.
     ///
     /// - Throws: `StoreError` if the store was closed.
-    /// - Complexity: O(1) for each time that one in its place was folded too. No row is read.
+    /// - Complexity: O(1) per merge along the way. No row is read.
     public func redirectedObjectID(for id: ObjectID) throws(StoreError) -> ObjectID? {
         guard !id.isTemporary, mayRedirect else { return nil }
         if let known = registry.object(for: id), !isLost(known), !known.isFault { return nil }

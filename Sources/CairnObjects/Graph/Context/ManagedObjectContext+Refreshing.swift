@@ -4,9 +4,9 @@ import CairnModel
 import CairnStore
 
 extension ManagedObjectContext {
-    /// Drops all that is not saved: new objects leave the context, changed and deleted ones become faults
-    /// again, which read the newest state when they are touched. Those who watch the context are told of the latter as
-    /// refreshed, and of new objects as deleted if they have been told of them.
+    /// Drops all unsaved changes: new objects leave the context, changed and deleted ones become faults again, which
+    /// read the newest state when they are accessed. Observers see the latter as refreshed, and new objects as deleted
+    /// if they were reported before.
     public func rollback() {
         forgetIntentions()
         var restored: [ManagedObject] = []
@@ -35,8 +35,8 @@ extension ManagedObjectContext {
         undoHistory?.removeAllActions()
     }
 
-    /// Forgets everything. Objects that somebody still holds leave the context and must not be used. Those who watch the
-    /// context get the ids of all of them, and nothing else.
+    /// Forgets everything. Objects that are still referenced leave the context and must not be used. Observers only get
+    /// the ids of all objects.
     public func reset() {
         forgetIntentions()
         advisor = nil
@@ -70,12 +70,12 @@ extension ManagedObjectContext {
         readError = nil
     }
 
-    /// Brings an object up to date.
+    /// Refreshes an object.
     ///
-    /// It shows what is stored then, whatever has written it: batch requests of the context's own too.
+    /// It then shows stored values, whoever wrote them, including the context's own batch requests.
     ///
-    /// With `mergeChanges` the row is read again and the edits stay on top of it. Without, the object becomes
-    /// a fault and its edits are lost, on both sides of its relationships. A new object stays as it is.
+    /// With `mergeChanges`, the row is read again and edits are kept. Without, the object becomes a fault and its edits
+    /// are lost, on both sides of its relationships. A new object is not affected.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
         let start = board.wants(.refreshes) ? Self.now() : nil
         let isDone = bringUpToDate(object, mergeChanges: mergeChanges)
@@ -91,7 +91,9 @@ extension ManagedObjectContext {
         if parent != nil, knownRows.hidesBatches { refreshAbove(object.objectID) }
         if mergeChanges && (object.isUpdated || object.isDeleted) {
             do {
-                if let row = try read(object.objectID, object.entity) {
+                if let row = try read(object.objectID, object.entity),
+                    object.managedObjectContext === self
+                {
                     object.rebase(on: row)
                     object.unloadMembers()
                     noteRefreshed(object)
@@ -126,8 +128,8 @@ extension ManagedObjectContext {
         object.turnIntoFault(resetsTransients: false)
     }
 
-    /// Refreshes all objects, which show what is stored then, and keeps unsaved changes: changed objects get the newest row under
-    /// their edits, the others become faults. Transient values return to their defaults.
+    /// Refreshes all objects, which then show stored values, and keeps unsaved changes: changed objects get the newest
+    /// row under their edits, the others become faults. Transient values return to their defaults.
     public func refreshAllObjects() {
         let start = board.wants(.refreshes) ? Self.now() : nil
         var count = 0

@@ -7,7 +7,7 @@
 // What was added to a pair of to-many relationships, or taken out of it, is an edit of both sides or of none: a side that does
 // not know what is stored learns from the other one that its edit is none.
 //
-// Targets and members are kept as ids, so that objects do not hold each other alive.
+// Targets and members are kept as ids, so that objects do not hold each other alive; but see `keepsMembers`.
 
 import CairnModel
 import CairnStore
@@ -50,7 +50,15 @@ extension ManagedObjectContext {
 
     /// The members of a to-many: in their order, or by ascending id.
     func members(of object: ManagedObject, _ index: Int) -> [ManagedObject] {
-        if let members = membersWithRows(of: object, index) { return members }
+        let members = membersWithRows(of: object, index) ?? membersByID(of: object, index)
+        // Who has read them has made the extras.
+        if keepsMembers, case .inverseColumn = relationship(object, index).storage {
+            object.rarer?.keptMembers[index] = members
+        }
+        return members
+    }
+
+    private func membersByID(of object: ManagedObject, _ index: Int) -> [ManagedObject] {
         let ids = memberIDs(of: object, index)
         return objects(with: ids, under: schema.entities[relationship(object, index).destination])
     }
@@ -143,7 +151,7 @@ extension ManagedObjectContext {
         other.toMany[inverse]?.forgetEdit(of: object.objectID)
     }
 
-    /// Notes who leads to an object by an edit: it may have been gone since, and forgotten that.
+    /// Records references to an object that an edit adds: it may have been deleted in between, and lost them.
     private func findLostLinks(of object: ManagedObject, _ index: Int) {
         let relationship = relationship(object, index)
         guard let inverse = relationship.inverse, !object.isGone else { return }
@@ -251,11 +259,11 @@ extension ManagedObjectContext {
         let name = "\(object.entity.name).\(relationship.description.name)"
         precondition(
             target.managedObjectContext === self || target.managedObjectContext == nil,
-            "\(name): the object belongs to another context: look it up in this one by its objectID"
+            "\(name): the object belongs to another context: get it from this one by its objectID"
         )
         precondition(
             target.entity.isKind(of: schema.entities[relationship.destination]),
-            "\(name) leads to \(schema.entities[relationship.destination].name), not to \(target.entity.name)"
+            "the destination of \(name) is \(schema.entities[relationship.destination].name), not \(target.entity.name)"
         )
     }
 

@@ -25,6 +25,11 @@ extension ManagedObjectContext {
     /// The store, if it finds objects by their numbers and keys at once and its newest state is what is read.
     @inline(__always) var keyedSource: (any KeyedStore)? { generation == nil ? keyedStore : nil }
 
+    /// The coordinator, if the newest states of its stores are what is read.
+    @inline(__always) var coordinatedSource: PersistentStoreCoordinator? {
+        parent == nil && generation == nil ? coordinator : nil
+    }
+
     @inline(never)
     private func otherSource() throws(StoreError) -> any StoreSnapshot {
         if let parentSource { return parentSource }
@@ -66,12 +71,11 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectContext {
-    /// The state of the store that the context reads; nil if it reads the newest one. Until it has read something,
-    /// ``QueryGenerationToken/current`` stays what it is.
+    /// The state of the store that the context reads; nil if it reads the newest one. ``QueryGenerationToken/current``
+    /// is kept until the context first reads.
     public var queryGenerationToken: QueryGenerationToken? { generation }
 
-    /// Has the context read one state of the store from now on, whatever is written meanwhile, or with nil the newest one
-    /// again.
+    /// Pins the context to one state of the store, whatever is written later; nil unpins it.
     ///
     /// ```swift
     /// try context.setQueryGeneration(from: .current)
@@ -79,17 +83,17 @@ extension ManagedObjectContext {
     /// try other.setQueryGeneration(from: context.queryGenerationToken)          // the same state
     /// ```
     ///
-    /// Fetches, counts, values, faults, members and ``refresh(_:mergeChanges:)`` all see the state as it was, be it that rows
-    /// have been changed or deleted since. Objects whose values were read before stay as they are: ``refreshAllObjects()``
-    /// brings them to the state. Unsaved changes are laid over it, as always.
+    /// Fetches, counts, values, faults, members and ``refresh(_:mergeChanges:)`` all see that state, even if rows have
+    /// been changed or deleted since. Objects whose values were read before are not affected: ``refreshAllObjects()``
+    /// updates them to the state. Unsaved changes are kept on top, as always.
     ///
-    /// A save is checked against what is stored by then: what somebody else has changed since is a conflict. If it writes
-    /// something, the context goes on with the state behind it. Batch requests work on the newest state, and do not move
-    /// the context on.
+    /// A save is checked against the newest state: changes made elsewhere since then are conflicts. If it writes
+    /// something, the context advances to the state after it. Batch requests work on the newest state, and do not
+    /// advance the context.
     ///
-    /// A child context reads what its parent shows, and is given no generation: its parent is.
+    /// A child context reads through its parent, and cannot be pinned itself: pin its parent.
     ///
-    /// - Throws: `StoreError` with `.invalidRequest` if the token is one of another store, or if the context has a parent.
+    /// - Throws: `StoreError` with `.invalidRequest` if the token belongs to another store, or if the context has a parent.
     public func setQueryGeneration(from token: QueryGenerationToken?) throws(StoreError) {
         if parent != nil, token != nil {
             throw StoreError(

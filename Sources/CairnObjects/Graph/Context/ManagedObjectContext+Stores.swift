@@ -15,18 +15,17 @@ extension ManagedObjectContext {
     /// The coordinator of the context's stores; nil if it has one store alone, without a coordinator.
     public var persistentStoreCoordinator: PersistentStoreCoordinator? { coordinator }
 
-    /// Says to which store a new object will be saved. Without it, it goes to the first store that can be written and is for
-    /// its entity.
+    /// Assigns a new object to a store. By default, it is saved to the first writable store for its entity.
     ///
     /// ```swift
     /// let draft = context.insert("Note")
     /// try context.assign(draft, to: drafts)
     /// ```
     ///
-    /// What it is related to must be in the same store when it is saved: new objects have to be assigned as well.
+    /// Related objects must be in the same store when it is saved: assign new ones as well.
     ///
-    /// - Throws: `StoreError`: `.invalidRequest` if the object has its permanent id already, or the store is none of the
-    ///   context's or not for the entity; `.readOnly` if it cannot be written.
+    /// - Throws: `StoreError`: `.invalidRequest` if the object already has its permanent id, or the store does not belong
+    ///   to the context or does not contain the entity; `.readOnly` if it cannot be written.
     public func assign(_ object: ManagedObject, to store: any PersistentStore) throws(StoreError) {
         let identifier = store.identity.identifier
         func refusal(_ message: String) -> StoreError {
@@ -61,13 +60,13 @@ extension ManagedObjectContext {
         }
         if store.isReadOnly {
             throw StoreError(
-                .readOnly, "the store is opened for reading only",
+                .readOnly, "the store is read-only",
                 context: .init(entity: object.entity.name, objectID: object.objectID))
         }
         object.extras.assignedStore = identifier
     }
 
-    /// The store that an object is in, or that it was assigned to; nil for a new object that was not.
+    /// The store of an object, or the one that it was assigned to; nil for an unassigned new object.
     public func persistentStore(of object: ManagedObject) -> (any PersistentStore)? {
         guard let coordinator else { return object.hasTemporaryID ? nil : store }
         if !object.hasTemporaryID { return coordinator.persistentStore(for: object.objectID) }

@@ -20,29 +20,29 @@ public import CairnStore
 import FoundationEssentials
 import Synchronization
 
-/// A working copy of objects of a store.
+/// A working copy of a store's objects.
 ///
-/// A context belongs to the isolation that made it: the main actor's ``PersistentContainer/viewContext``, a
+/// A context belongs to the isolation domain that created it: the main actor's ``PersistentContainer/viewContext``, a
 /// ``BackgroundContext``, or the closure of a background task.
 ///
-/// Objects keep their context alive, and the context keeps those alive that are changed. One that was made
-/// by hand, and is given up with changes, has to be told by ``rollback()`` or ``reset()``.
+/// Objects retain their context, and the context retains changed objects. If you create a context yourself and abandon
+/// it with changes, call ``rollback()`` or ``reset()``.
 public final class ManagedObjectContext {
     /// A name for people, which is also written to the store's history.
     public var name: String?
-    /// Who writes, for the store's history.
+    /// The author, for the store's history.
     public var transactionAuthor: String?
-    /// What a save does about conflicts.
+    /// How a save resolves conflicts.
     public var mergePolicy = MergePolicy.error
     /// What happens when a fault's row turns out to be gone. True: the object is deleted and all its values
     /// are nil. False: its values read as nil, and ``ManagedObject/fulfill()``, the next fetch and the next save
     /// throw `.objectNotFound`.
     public var shouldDeleteInaccessibleFaults = true
-    /// Asked when a property of an object is read or set whose row is gone: true, and the object is deleted and all its
-    /// values are nil; false, and it is as if ``shouldDeleteInaccessibleFaults`` were false. Nil: that one says it for all
-    /// objects.
+    /// Called when a property of an object whose row is gone is read or set: return true to delete the object and make
+    /// all its values nil, or false to behave as if ``shouldDeleteInaccessibleFaults`` were false. Nil applies that
+    /// property to all objects.
     ///
-    /// It is given the object, and the name of the property; nil if it was no property in particular.
+    /// It receives the object and the name of the property; nil if there is no particular property.
     ///
     /// ```swift
     /// context.shouldHandleInaccessibleFault = { object, property in
@@ -51,11 +51,10 @@ public final class ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// What can throw, as ``ManagedObject/fulfill()`` can, does not ask.
+    /// Methods that can throw, such as ``ManagedObject/fulfill()``, do not call it.
     public var shouldHandleInaccessibleFault: ((ManagedObject, String?) -> Bool)?
 
-    /// What was done in the context and can be taken back; nil, the default, if that is not wanted. A history belongs to one
-    /// context.
+    /// The undo history of the context; nil, the default, if there is none. A history belongs to one context.
     public var undoHistory: UndoHistory? {
         willSet { if newValue !== undoHistory { processPendingChanges() } }
         didSet {
@@ -75,41 +74,47 @@ public final class ManagedObjectContext {
 
     /// Core Data's contexts keep rows apart from objects, and show them again for so many seconds. Here none are kept.
     @available(
-        *, unavailable, message: "a refreshed object always reads what is stored: leave this out"
+        *, unavailable, message: "a refreshed object always reads the stored values: remove this"
     )
     public var stalenessInterval: Double { preconditionFailure("unavailable") }
     /// What says whether the rows that were read are what is stored.
     var knownRows: KnownRows
-    /// Whether the context saves by itself when a run of edits ends: see ``autosaveError``.
+    /// Whether the context saves automatically when a run of edits ends: see ``autosaveError``.
     ///
     /// ```swift
     /// container.viewContext.autosaveEnabled = true
     /// ```
     ///
-    /// A container's view context saves when the main actor comes to other work, a background context at the end of each
-    /// ``BackgroundContext/perform(_:)`` that does not throw; a child context in either saves to its parent. A context that
-    /// was made by hand, or for a task, has nobody to say when that is: there it does nothing.
+    /// A container's view context saves when the main actor is idle, a background context at the end of each
+    /// ``BackgroundContext/perform(_:)`` that does not throw; their child contexts save to their parent. A context that
+    /// was created manually, or for a task, does not save automatically.
     public var autosaveEnabled = false {
         didSet { if autosaveEnabled, hasChanges { eventBegan() } }
     }
-    /// Why the last save that the context made by itself has failed; nil if it did not. The changes are still there: they are
-    /// saved with the next ones that can be.
+    /// The error of the last automatic save; nil if it succeeded. The changes are kept, and saved with the next
+    /// automatic save.
     public internal(set) var autosaveError: (any Error)?
-    /// Whether the context keeps all objects alive that it has, and not only those with changes.
+    /// Whether the context retains all its objects, not only changed ones.
     ///
-    /// Objects keep their context alive: one that was made by hand lives on with its objects until this is false again, or
-    /// until a ``reset()``.
+    /// Objects retain their context: one that was created manually stays alive with its objects until this is false
+    /// again, or until a ``reset()``.
     public var retainsRegisteredObjects = false {
         didSet { retained = retainsRegisteredObjects ? Set(registry.objects) : nil }
     }
+    /// Whether an object keeps the members of its one-to-many relationships alive that somebody has read, until it is a fault again:
+    /// what a program has made of them stays, and they need not be read again. They do not keep the object. Objects that are
+    /// members of one another, along one relationship or several, keep each other until they are refreshed or the context ends.
+    package var keepsMembers = false
     /// The objects that are kept alive, whatever becomes of them; nil if they are not.
     @exclusivity(unchecked) var retained: Set<ManagedObject>?
-    /// Whether the delete rules are applied at the end of each run of edits; else only a save applies them.
+    /// Whether the delete rules are applied at the end of each run of edits; otherwise only a save applies them.
     public var propagatesDeletesAtEndOfEvent = true
     /// Values of the program's own. Nothing here looks at them.
     public var userInfo: [String: Any] = [:]
+    /// What stands for the context in a layer above, which keeps this one.
+    package weak var facade: (any ContextFacade)?
 
-    let store: any PersistentStore
+    package let store: any PersistentStore
     /// What it does by itself.
     let operations: any ContextOperations
     /// The store, if it takes new objects as columns.
@@ -124,7 +129,7 @@ public final class ManagedObjectContext {
     var storesSince: [UUID: Int]
     /// The coordinator's stores, as whoever looks for folded objects asks them, and its version.
     var redirectingStores: (version: Int, stores: [any PersistentStore]) = (-1, [])
-    let schema: Schema
+    package let schema: Schema
     let identity: StoreIdentity
     let registry: ObjectRegistry
     let classes: ObjectClasses
@@ -294,7 +299,7 @@ public final class ManagedObjectContext {
         changedInOrder.filter { $0.isUpdated && !$0.isInserted && !$0.isDeleted }
     }
 
-    /// Stored objects that are to be deleted, in the order of their first change.
+    /// Stored objects to delete, in the order of their first change.
     public var deletedObjects: [ManagedObject] {
         changedInOrder.filter { $0.isDeleted && !$0.isInserted }
     }
@@ -302,8 +307,7 @@ public final class ManagedObjectContext {
     /// All objects of the context that are still referenced.
     public var registeredObjects: Set<ManagedObject> { Set(registry.objects) }
 
-    /// Whether there is anything to save: new, changed or deleted objects, be it that a change changed
-    /// nothing.
+    /// Whether there is anything to save: new, changed or deleted objects, even if a change restored the same value.
     public var hasChanges: Bool {
         changed.contains { !($0.isInserted && $0.isDeleted) }
     }
@@ -417,12 +421,12 @@ public final class ManagedObjectContext {
         return classes.type(for: entity, in: schema).init(entity: entity, insertInto: self)
     }
 
-    /// Makes an object that was made without a context a new one of this context. What was set on it stays.
+    /// Inserts an object that was created without a context. Values set on it are kept.
     public func insert(_ object: ManagedObject) {
         if object.managedObjectContext === self { return }
         precondition(
             object.managedObjectContext == nil && !object.hasRow && !object.isDeleted,
-            "only an object that was never in a context can be inserted")
+            "only an object that has never been in a context can be inserted")
         insert(object, layout(of: object.entity))
     }
 
@@ -464,7 +468,7 @@ public final class ManagedObjectContext {
     }
 
     /// Lets go of what it holds, so that nothing keeps it alive but whoever uses its objects.
-    func abandon() {
+    package func abandon() {
         for child in livingChildren { child.abandon() }
         registry.forgetWaiting()
         beginEvent()
@@ -481,6 +485,9 @@ public final class ManagedObjectContext {
         lockedObjects = []
         batchedFetches = []
         retained = nil
+        if keepsMembers { for object in registry.objects { object.letMembersGo() } }
+        // Nobody would let go again what is read from now on.
+        keepsMembers = false
     }
 
     /// Lets an object go that is no more: new ones that were deleted, deleted ones that were saved.
@@ -490,6 +497,7 @@ public final class ManagedObjectContext {
         registry.remove(object)
         changed.remove(object)
         if retained != nil { retained?.remove(object) }
+        object.letMembersGo()
         object.keepScope()
         object.leaveContext()
         object.isInserted = false
@@ -577,6 +585,6 @@ public final class ManagedObjectContext {
 
 @available(
     *, unavailable,
-    message: "a context belongs to whoever made it: use a BackgroundContext to work elsewhere"
+    message: "a context stays where it was created: use a BackgroundContext to work elsewhere"
 )
 extension ManagedObjectContext: Sendable {}

@@ -1,4 +1,4 @@
-// Who leads to an object by a relationship that nothing leads back from.
+// References to an object by a relationship without an inverse.
 //
 //   1. One look at all objects of the context notes the targets they show: changes that no store knows.
 //   2. For each target the store names the rest. Members of stored pairs it clears or moves by itself, so it

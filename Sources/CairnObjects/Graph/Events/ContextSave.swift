@@ -4,23 +4,23 @@ public import CairnModel
 public import CairnStore
 public import FoundationEssentials
 
-/// What one save of a context wrote.
+/// The changes written by one save of a context.
 public struct ContextSave: Sendable, Hashable, Numbered {
     /// The number of the save: one more than that of the last one. If numbers are missing, the listener was too slow for so
     /// many saves.
     public internal(set) var number = 0
-    /// The number of the commit, by which `StoreSnapshot.commit`, ``RemoteChange/commits`` and results of batch requests name
-    /// states of the store; nil if a parent context was saved to. Of several stores behind a coordinator it is that of the
-    /// store that was written last: see ``commits``.
+    /// The number of the commit, which identifies states of the store in `StoreSnapshot.commit`, ``RemoteChange/commits``
+    /// and results of batch requests; nil for a save to a parent context. With several stores behind a coordinator it
+    /// belongs to the store that was written last: see ``commits``.
     public let commit: UInt64?
     /// The numbers of the commits, by the identifiers of the stores that were written; empty if a parent context was saved to.
     public let commits: [UUID: UInt64]
     /// The name of the context.
     public let contextName: String?
-    /// The point of the history behind the save, of those stores that were written and keep one; nil if none does. Of several
-    /// stores behind a coordinator the places in the others are in the token that one has: merge this one into it.
+    /// The position in the history after the save, for those written stores that keep one; nil if none does. With several
+    /// stores behind a coordinator, your own token has the positions in the others: merge this one into it.
     public let historyToken: PersistentHistoryToken?
-    /// Who wrote.
+    /// The author.
     public let transactionAuthor: String?
     /// New objects, by their permanent ids.
     public let insertedObjectIDs: Set<ObjectID>

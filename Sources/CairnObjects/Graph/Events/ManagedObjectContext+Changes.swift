@@ -2,24 +2,24 @@
 
 public import CairnModel
 
-/// What changed in a context by one run of edits.
+/// The changes of one run of edits in a context.
 ///
-/// An object is in one of the sets at most. New objects have temporary ids until they are saved or are given others.
+/// An object is in at most one of the sets. New objects have temporary ids until they are saved or obtain permanent ones.
 public struct ContextChange: Sendable, Hashable, Numbered {
     /// The number of the change: one more than that of the last one. If numbers are missing, the listener was too slow for so
     /// many changes.
     public internal(set) var number = 0
     /// New objects.
     public let insertedObjectIDs: Set<ObjectID>
-    /// Objects in which a property was set, be it to the value that it had.
+    /// Objects in which a property was set, even to the same value.
     public let updatedObjectIDs: Set<ObjectID>
-    /// Objects that were deleted, be it that this is not saved yet; new ones that were dropped by a rollback; and objects that
-    /// gave way to others when a save found two with one unique key.
+    /// Objects that were deleted, even if that is not saved yet; new ones that were dropped by a rollback; and objects that
+    /// were merged into others because a save found two with the same unique key.
     public let deletedObjectIDs: Set<ObjectID>
-    /// Objects that show, or will show when they are touched, what is stored: by refreshing, by a rollback, or because a save
-    /// has found other values than the context had.
+    /// Objects that show stored values, or will when they are accessed: after a refresh, a rollback, or a save that
+    /// found other values than the context had.
     public let refreshedObjectIDs: Set<ObjectID>
-    /// The objects that the context had when it was reset, none of which it knows any more; empty if it was not.
+    /// The objects that the context had when it was reset, none of which are still registered; empty if it was not reset.
     public let invalidatedAllObjectIDs: Set<ObjectID>
 
     init(_ changes: ObjectChanges) {
@@ -35,7 +35,7 @@ public struct ContextChange: Sendable, Hashable, Numbered {
 }
 
 extension ManagedObjectContext {
-    /// What changes in the context from now on: one element for a run of edits.
+    /// The context's changes from now on: one element per run of edits.
     ///
     /// ```swift
     /// let changes = await background.changes
@@ -45,12 +45,12 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// A run ends when ``processPendingChanges()`` is called, which fetches, saves and the end of a
-    /// ``BackgroundContext/perform(_:)`` do by themselves; by ``rollback()`` and by ``reset()``. In a container's
-    /// ``PersistentContainer/viewContext`` it ends also when the main actor comes to other work, as long as somebody listens.
+    /// ``BackgroundContext/perform(_:)`` do automatically; and with ``rollback()`` and ``reset()``. In a container's
+    /// ``PersistentContainer/viewContext``, it also ends when the main actor is idle, as long as there are listeners.
     ///
-    /// Each access gives a sequence of its own, for one task, beginning now. It ends when that task is cancelled or lets go of
-    /// it, and with the context. Up to 1,024 changes wait for a listener; then the oldest are dropped, as
-    /// ``ContextChange/number`` tells.
+    /// Each access returns a new sequence, for one task, starting now. It ends when the task is cancelled or releases
+    /// it, and with the context. Up to 1,024 changes are buffered for a listener; then the oldest are dropped, which
+    /// you can tell from ``ContextChange/number``.
     public var changes: some AsyncSequence<ContextChange, Never> & Sendable {
         feedOfChanges().stream()
     }

@@ -154,6 +154,8 @@ extension ManagedObjectContext {
     /// Ends the run when the main actor is free again.
     private func endRunLater() {
         guard !isRunToBeEnded, autosaveEnabled || isWatched(.changes) else { return }
+        // Who works elsewhere, though nobody may, is not to be met by the main actor.
+        if let facade, !facade.isWhereItWorks { return }
         isRunToBeEnded = true
         nonisolated(unsafe) let context = self
         // A view context belongs to the main actor, which is where this runs too.
@@ -195,7 +197,7 @@ extension ManagedObjectContext {
     /// Whether events of some kinds are posted. What a context does that nobody sees is none of anybody's business, but what it
     /// saves.
     private func arePosted(_ kinds: ContextEvent.Kinds) -> Bool {
-        NotificationNames.areAsked(isUnseen ? kinds.intersection(.saves) : kinds)
+        ContextNotice.areAsked(isUnseen ? kinds.intersection(.saves) : kinds)
     }
 
     /// Has somebody in the module told of what happens from now on.

@@ -6,16 +6,17 @@
 // Threads: the context's; names can be taken by any.
 
 public import CairnModel
+import CairnStore
 public import Foundation
 import Synchronization
 
 extension ManagedObjectContext {
-    /// Posted by a save that has something to do, before it does any of it. Objects can be changed still.
+    /// Posted by a save that has something to do, before it starts. Objects can still be changed.
     ///
-    /// The notification's object is the context; it is posted synchronously, where the context works. As with the other names
-    /// here, nothing is posted before the program has asked for the name: who observes all notifications without one has to
-    /// ask for it first.
-    public static var willSaveObjectsNotification: Notification.Name { NotificationNames.willSave }
+    /// The notification's object is the context; it is posted synchronously, where the context works. As with the other
+    /// names here, nothing is posted before the program has accessed the name: an observer of all notifications has to
+    /// access it first.
+    public static var willSaveObjectsNotification: Notification.Name { ContextNotice.willSave.name }
 
     /// Posted after a save, with the objects that it inserted, updated and deleted.
     ///
@@ -27,35 +28,35 @@ extension ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// If the context has a query generation, the one behind the save is there by
-    /// ``NotificationKey/queryGeneration``.
-    public static var didSaveObjectsNotification: Notification.Name { NotificationNames.didSave }
+    /// If the context has a query generation, ``NotificationKey/queryGeneration`` contains the one after the save.
+    public static var didSaveObjectsNotification: Notification.Name { ContextNotice.didSave.name }
 
     /// Posted after a save with the ids of the objects that it inserted, updated and deleted: permanent ones, and those of
     /// objects that the context does not have among them.
     public static var didSaveObjectIDsNotification: Notification.Name {
-        NotificationNames.didSaveIDs
+        ContextNotice.didSaveIDs.name
     }
 
-    /// Posted once for a run of edits, with the objects that were inserted, updated, deleted and refreshed since the last one;
-    /// after a ``reset()`` with the ids of all objects that there were.
+    /// Posted once per run of edits, with the objects that were inserted, updated, deleted and refreshed since the last
+    /// one; after a ``reset()``, with the ids of all objects that existed.
     ///
-    /// When a run ends, ``changes`` says. While the notification is posted, ``ManagedObject/changedValuesForCurrentEvent()``
-    /// tells what the objects were before.
+    /// See ``changes`` for when a run ends. While the notification is posted,
+    /// ``ManagedObject/changedValuesForCurrentEvent()`` returns the objects' previous values.
     public static var didChangeObjectsNotification: Notification.Name {
-        NotificationNames.didChange
+        ContextNotice.didChange.name
     }
 
-    /// Posted after what others have written was merged into the context, with the ids of the objects that they inserted,
-    /// updated and deleted, and of those of the context that were refreshed; see ``mergeChanges(fromContextDidSave:)-(Notification)``.
+    /// Posted after remote changes were merged into the context, with the ids of the objects that were inserted,
+    /// updated and deleted, and of those of the context that were refreshed; see
+    /// ``mergeChanges(fromContextDidSave:)-(Notification)``.
     public static var didMergeChangesObjectIDsNotification: Notification.Name {
-        NotificationNames.didMerge
+        ContextNotice.didMerge.name
     }
 
-    /// What a notification of a context carries. A key that has nothing to say is not there.
+    /// Keys of a context's notifications. Keys without a value are absent.
     ///
-    /// `Notification.objects(_:)` and `Notification.objectIDs(_:)` look for it. In the dictionary of a notification the keys are
-    /// these raw values.
+    /// `Notification.objects(_:)` and `Notification.objectIDs(_:)` read them. In a notification's dictionary, the keys
+    /// are these raw values.
     public enum NotificationKey: String, Sendable, CaseIterable {
         /// New objects, as a set.
         case insertedObjects = "inserted"
@@ -75,10 +76,10 @@ extension ManagedObjectContext {
         case deletedObjectIDs = "deleted_objectIDs"
         /// The ids of objects that were brought up to date, as a set.
         case refreshedObjectIDs = "refreshed_objectIDs"
-        /// The state behind a save, as a ``QueryGenerationToken``.
+        /// The state after a save, as a ``QueryGenerationToken``.
         case queryGeneration = "newQueryGeneration"
-        /// The point of the history behind a save, as a `PersistentHistoryToken`, if its store keeps one. It names the stores
-        /// alone that were written: merge it into the token that one has.
+        /// The position in the history after a save, as a `PersistentHistoryToken`, if its store keeps one. It only covers
+        /// the stores that were written: merge it into your own token.
         case historyToken = "historyToken"
     }
 }
@@ -87,12 +88,12 @@ extension Notification {
     /// The context that posted it; nil if no context did.
     public var managedObjectContext: ManagedObjectContext? { object as? ManagedObjectContext }
 
-    /// The objects by a key; none if it carries none by that key.
+    /// The objects under a key; none if the notification does not contain the key.
     public func objects(_ key: ManagedObjectContext.NotificationKey) -> Set<ManagedObject> {
         userInfo?[key.rawValue] as? Set<ManagedObject> ?? []
     }
 
-    /// The ids by a key; none if it carries none by that key.
+    /// The ids under a key; none if the notification does not contain the key.
     public func objectIDs(_ key: ManagedObjectContext.NotificationKey) -> Set<ObjectID> {
         switch userInfo?[key.rawValue] {
         case let ids as Set<ObjectID>: ids
@@ -102,52 +103,70 @@ extension Notification {
     }
 }
 
-/// The names of notifications, and which of them somebody has asked for.
-enum NotificationNames {
-    private static let asked = Atomic<UInt32>(0)
+/// A kind of notification; the raw value is a bit of its own.
+package enum ContextNotice: UInt32, Sendable {
+    case didChange = 1
+    case willSave = 2
+    case didSave = 4
+    case didMerge = 8
+    /// There are two of saves.
+    case didSaveIDs = 0x8000_0000
 
-    static var willSave: Notification.Name { name("WillSaveObjects", .beginnings) }
-    static var didSave: Notification.Name { name("DidSaveObjects", .saves) }
-    /// The name of saves that carries ids, for what nobody has to observe.
-    static let didSaveIDsUnasked = Notification.Name(
-        "CairnManagedObjectContextDidSaveObjectIDsNotification")
-    static var didSaveIDs: Notification.Name {
-        name("DidSaveObjectIDs", .saves, bit: savedIDs)
-    }
-    static var didChange: Notification.Name { name("DidChangeObjects", .changes) }
-    static var didMerge: Notification.Name { name("DidMergeChangesObjectIDs", .merges) }
-
-    /// A bit beside those of the kinds: there are two names of saves.
-    private static let savedIDs: UInt32 = 1 << 31
-
+    /// The name, for what nobody has to observe.
+    ///
     /// Not Core Data's own texts: where that exists too, its observers must not be given our objects.
-    private static func name(_ event: String, _ kind: ContextEvent.Kinds, bit: UInt32? = nil)
-        -> Notification.Name
-    {
-        asked.bitwiseOr(bit ?? kind.rawValue, ordering: .relaxed)
+    var unaskedName: Notification.Name {
+        let event =
+            switch self {
+            case .didChange: "DidChangeObjects"
+            case .willSave: "WillSaveObjects"
+            case .didSave: "DidSaveObjects"
+            case .didMerge: "DidMergeChangesObjectIDs"
+            case .didSaveIDs: "DidSaveObjectIDs"
+            }
         return Notification.Name("CairnManagedObjectContext\(event)Notification")
     }
 
-    /// Whether somebody has asked for a name of one of some kinds of events.
+    /// The name; from now on such notifications are posted.
+    var name: Notification.Name {
+        ask()
+        return unaskedName
+    }
+
+    // MARK: Asking
+
+    private static let asked = Atomic<UInt32>(0)
+
+    /// From now on such notifications are posted.
+    package func ask() { Self.asked.bitwiseOr(rawValue, ordering: .relaxed) }
+
+    /// Whether somebody has asked for it.
+    var isAsked: Bool { Self.asked.load(ordering: .relaxed) & rawValue != 0 }
+
+    /// Whether somebody has asked for notifications of some kinds of events.
     static func areAsked(_ kinds: ContextEvent.Kinds) -> Bool {
-        let bits = kinds.contains(.saves) ? kinds.rawValue | savedIDs : kinds.rawValue
+        let bits =
+            kinds.contains(.saves) ? kinds.rawValue | Self.didSaveIDs.rawValue : kinds.rawValue
         return asked.load(ordering: .relaxed) & bits != 0
     }
+}
 
-    /// Whether somebody has asked for the name of saves that carries objects.
-    static var isDidSaveAsked: Bool {
-        asked.load(ordering: .relaxed) & ContextEvent.Kinds.saves.rawValue != 0
-    }
+/// What stands for a context in a layer above: it posts in its own words what happens in the one that works for it.
+package protocol ContextFacade: AnyObject {
+    /// Whether the caller is where the context's work is done, which nobody checks.
+    var isWhereItWorks: Bool { get }
 
-    /// Whether somebody has asked for the name of saves that carries ids.
-    static var isDidSaveIDsAsked: Bool { asked.load(ordering: .relaxed) & savedIDs != 0 }
+    /// Posts a notification.
+    ///
+    /// - Parameter info: its dictionary, by ``ManagedObjectContext/NotificationKey``.
+    func post(_ notice: ContextNotice, _ info: [AnyHashable: Any])
 }
 
 extension ManagedObjectContext {
     /// Posts what happened.
     func post(_ event: ContextEvent) {
         switch event {
-        case .willSave: post(NotificationNames.willSave, [:])
+        case .willSave: post(.willSave, [:])
         case .didChange(let changes):
             var info = Self.info([
                 (.insertedObjects, changes.inserted), (.updatedObjects, changes.updated),
@@ -156,19 +175,24 @@ extension ManagedObjectContext {
             if !changes.invalidatedAll.isEmpty {
                 info[NotificationKey.invalidatedAllObjects.rawValue] = changes.invalidatedAll
             }
-            post(NotificationNames.didChange, info)
+            post(.didChange, info)
         case .didSave(let saved):
-            if NotificationNames.isDidSaveAsked { postObjects(saved) }
-            if NotificationNames.isDidSaveIDsAsked { postIDs(saved) }
+            if ContextNotice.didSave.isAsked { postObjects(saved) }
+            if ContextNotice.didSaveIDs.isAsked { postIDs(saved) }
         case .didMerge(let merged):
             if merged.isEmpty { return }
             let ids = Self.info([
                 (.insertedObjectIDs, merged.inserted), (.updatedObjectIDs, merged.updated),
                 (.deletedObjectIDs, merged.deleted), (.refreshedObjectIDs, merged.refreshed),
             ])
-            post(NotificationNames.didMerge, ids)
+            post(.didMerge, ids)
         case .didRename: return
         }
+    }
+
+    /// Posts that there was nothing to save.
+    func postEmptySave() {
+        if ContextNotice.areAsked(.saves) { post(.didSave(SavedObjects())) }
     }
 
     private func postObjects(_ saved: SavedObjects) {
@@ -176,12 +200,14 @@ extension ManagedObjectContext {
             (.insertedObjects, saved.inserted), (.updatedObjects, saved.updated),
             (.deletedObjects, saved.deleted),
         ])
-        // One that has not read anything yet stands for no state.
-        if let generation, generation.snapshot != nil {
-            info[NotificationKey.queryGeneration.rawValue] = generation
+        if let generation {
+            // One that has not read anything yet is not pinned by its save.
+            info[NotificationKey.queryGeneration.rawValue] =
+                generation.snapshot != nil
+                ? generation : (try? store.snapshot()).map { QueryGenerationToken($0) }
         }
         add(saved, to: &info)
-        post(NotificationNames.didSave, info)
+        post(.didSave, info)
     }
 
     private func postIDs(_ saved: SavedObjects) {
@@ -190,7 +216,7 @@ extension ManagedObjectContext {
             (.deletedObjectIDs, saved.deletedIDs),
         ])
         add(saved, to: &ids)
-        post(NotificationNames.didSaveIDs, ids)
+        post(.didSaveIDs, ids)
     }
 
     /// Adds the point of the history.
@@ -211,7 +237,8 @@ extension ManagedObjectContext {
         return info
     }
 
-    private func post(_ name: Notification.Name, _ info: [AnyHashable: Any]) {
-        NotificationCenter.default.post(name: name, object: self, userInfo: info)
+    private func post(_ notice: ContextNotice, _ info: [AnyHashable: Any]) {
+        if let facade { return facade.post(notice, info) }
+        NotificationCenter.default.post(name: notice.unaskedName, object: self, userInfo: info)
     }
 }

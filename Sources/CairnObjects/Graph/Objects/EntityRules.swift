@@ -56,6 +56,7 @@ final class EntityRules: Sendable {
                 && (description.minimumCount > 0 || description.maximumCount > 0)
         }
         looksAtMerged =
-            !own.isNone || !counted.isEmpty || type._typedEntity?.validatesObjects == true
+            !own.isNone || !counted.isEmpty
+            || type._typedEntity?.validatesObjects ?? (type != ManagedObject.self)
     }
 }

@@ -72,6 +72,11 @@ final class EntityScope: @unchecked Sendable {
         set { UnsafeMutablePointer(mutating: layout).pointee.setObservable(newValue) }
     }
 
+    /// Notes which property a name in the program's code means.
+    func note(_ number: Int, for key: UInt) {
+        UnsafeMutablePointer(mutating: layout).pointee.named.note(number, for: key)
+    }
+
     // MARK: Faults
 
     /// An object for a stored row, with nothing in it. Its layout goes past the initializers of the user's class, which know
@@ -83,7 +88,7 @@ final class EntityScope: @unchecked Sendable {
         let object = type.init(entity: entity, insertInto: nil)
         cairn_hand_over(outer)
         precondition(
-            object.layout == layout, "an initializer of \(type) does not pass its arguments on")
+            object.layout == layout, "an initializer of \(type) does not pass on its arguments")
         return object
     }
 
@@ -125,7 +130,7 @@ final class EntityScope: @unchecked Sendable {
     @inline(never)
     private func targetIDElsewhere(_ reference: UInt64, _ column: Int) -> ObjectID {
         guard case .reference(let root) = entity.columns[column].kind else {
-            preconditionFailure("only a reference leads to an object")
+            preconditionFailure("only a reference refers to an object")
         }
         return registry.identity.id(reference, entity: root)
     }

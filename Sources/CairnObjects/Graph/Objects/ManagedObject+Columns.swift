@@ -315,9 +315,15 @@ extension ManagedObject {
         entity.relationships[relationship].storage == .transient
     }
 
+    /// Keeps no members alive any more.
+    func letMembersGo() {
+        if let rarer, !rarer.keptMembers.isEmpty { rarer.keptMembers = [:] }
+    }
+
     /// Forgets the members that were read; they are asked for again.
     func unloadMembers() {
         guard let rarer else { return }
+        letMembersGo()
         let told = observedMembers
         tellBefore(told)
         defer { tellAfter(told) }

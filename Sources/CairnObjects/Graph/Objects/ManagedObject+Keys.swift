@@ -7,27 +7,17 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-extension ManagedObject {
-    /// A property's value; see ``value(forKey:)``.
-    ///
-    /// Setting is for keys and values that stand in the program: an unknown key, and a value of another type or out of range,
-    /// are mistakes of the program, which ends with a sentence. ``setValue(_:forKey:)`` throws instead, for values from outside.
-    /// A value that a transformer refuses is kept, and refused by the next save.
-    public final subscript(_ key: String) -> Any? {
-        get { value(forKey: key) }
-        set { setTrusted(newValue, forKey: key) }
-    }
-
+extension ManagedObjectMembers where Self: ManagedObject {
     /// The value of a property; reads the object's row if it is a fault.
     ///
-    /// Integers come as `Int`, other attributes as their Swift type, a composite attribute, or a composite in one (`place.second`),
-    /// as a dictionary of its leaves' (dotted) names, a to-one relationship as its object, a to-many as `Set<ManagedObject>`.
-    /// An ordered to-many comes as `[ManagedObject]`, in its order. A transformable attribute whose
-    /// transformer is registered gives what that makes of the bytes, see ``AttributeTransformers``; a fetched property
-    /// its objects, as `[ManagedObject]`, which were fetched when it was first asked for since the object was refreshed.
+    /// Integers are returned as `Int`, other attributes as their Swift type, a composite attribute, or a composite
+    /// inside one (`place.second`), as a dictionary by its leaves' (dotted) names, a to-one relationship as its object,
+    /// a to-many relationship as `Set<ManagedObject>`, an ordered one as `[ManagedObject]`. A transformable attribute
+    /// with a registered transformer returns the transformed value, see ``AttributeTransformers``; a fetched property
+    /// returns its objects as `[ManagedObject]`, fetched on first access since the object was refreshed.
     ///
-    /// - Complexity: O(1) for attributes; the first access to a to-many asks the store.
-    public final func value(forKey key: String) -> Any? {
+    /// - Complexity: O(1) for attributes; the first access to a to-many relationship queries the store.
+    public func value(forKey key: String) -> Any? {
         if let index = entity.attributeIndex(named: key) { return attributeValue(index) }
         if let index = entity.relationshipIndex(named: key) { return relationshipValue(index) }
         if let column = entity.columnIndex(named: key) {
@@ -41,28 +31,25 @@ extension ManagedObject {
         unknown(key)
     }
 
-    /// The fetched property of a name, be it inherited.
-    final func fetchedProperty(named name: String) -> FetchedPropertyDescription? {
-        var entity: SchemaEntity? = self.entity
-        while let known = entity {
-            let properties = known.description.fetchedProperties
-            if let found = properties.first(where: { $0.name == name }) { return found }
-            guard let parent = known.parent else { return nil }
-            guard let context = managedObjectContext else { return nil }
-            entity = context.schema.entities[parent]
-        }
-        return nil
+    /// A property's value; see ``value(forKey:)``.
+    ///
+    /// Setting is for keys and values that are literals in the program: an unknown key, and a value of another type or out
+    /// of range, are programming errors, which end the program with a message. ``setValue(_:forKey:)`` throws instead, for
+    /// values from outside. A value that a transformer rejects is kept, and rejected by the next save.
+    public subscript(_ key: String) -> Any? {
+        get { value(forKey: key) }
+        set { setTrusted(newValue, forKey: key) }
     }
 
-    /// An attribute's value as it is now; the same as ``value(forKey:)``, which has no side effects here.
-    public final func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
+    /// An attribute's current value; the same as ``value(forKey:)``, which has no side effects here.
+    public func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
 
-    /// Sets an attribute without telling anybody: the object does not become changed by it and
-    /// ``changedValues()`` does not show it, but a save of the object writes it.
-    public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
+    /// Sets an attribute without notifying observers: the object does not count as changed and ``changedValues()`` does not
+    /// show it, but a save of the object writes it.
+    public func setPrimitiveValue(_ value: Any?, forKey key: String) {
         precondition(
             entity.relationshipIndex(named: key) == nil,
-            "\(entity.name).\(key) is a relationship, whose inverse must follow: use setValue(_:forKey:)"
+            "\(entity.name).\(key) is a relationship, whose inverse has to be updated: use setValue(_:forKey:)"
         )
         let settings: [PropertySetting]
         do throws(StoreError) {
@@ -79,15 +66,37 @@ extension ManagedObject {
             }
         }
     }
+}
 
-    private func unknown(_ key: String) -> Never {
+extension ManagedObject {
+    /// Whether the entity has a property of a name, be it an element of a composite one.
+    package final func hasProperty(_ name: String) -> Bool {
+        entity.attributeIndex(named: name) != nil || entity.relationshipIndex(named: name) != nil
+            || entity.columnIndex(named: name) != nil || entity.compositeColumns(name) != nil
+            || fetchedProperty(named: name) != nil
+    }
+
+    /// The fetched property of a name, be it inherited.
+    final func fetchedProperty(named name: String) -> FetchedPropertyDescription? {
+        var entity: SchemaEntity? = self.entity
+        while let known = entity {
+            let properties = known.description.fetchedProperties
+            if let found = properties.first(where: { $0.name == name }) { return found }
+            guard let parent = known.parent else { return nil }
+            guard let context = managedObjectContext else { return nil }
+            entity = context.schema.entities[parent]
+        }
+        return nil
+    }
+
+    fileprivate func unknown(_ key: String) -> Never {
         preconditionFailure("the entity \(entity.name) has no property named \(key)")
     }
 
     // MARK: Attributes
 
     /// An attribute's value; of a composite one, its leaves by name.
-    private func attributeValue(_ index: Int) -> Any? {
+    fileprivate func attributeValue(_ index: Int) -> Any? {
         let attribute = entity.attributes[index]
         let refused = attribute.description.type == .composite ? nil : rarer?.refused[index]?.value
         if attribute.description.isTransient {
@@ -107,7 +116,7 @@ extension ManagedObject {
         return leaves(attribute.columns)
     }
 
-    private func leaves(_ columns: Range<Int>) -> [String: Any] {
+    fileprivate func leaves(_ columns: Range<Int>) -> [String: Any] {
         var leaves: [String: Any] = [:]
         for column in columns {
             access(.column(column))
@@ -145,7 +154,7 @@ extension ManagedObject {
 
     // MARK: Relationships
 
-    private func relationshipValue(_ index: Int) -> Any? {
+    fileprivate func relationshipValue(_ index: Int) -> Any? {
         let relationship = entity.relationships[index]
         guard let context = managedObjectContext else { return nil }
         access(relationship: index)

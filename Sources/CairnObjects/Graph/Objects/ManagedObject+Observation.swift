@@ -153,8 +153,8 @@ extension ManagedObject {
 }
 
 extension ManagedObjectContext {
-    /// Whether objects of the context can be observed: whether code that reads them inside `withObservationTracking`, such
-    /// as a view, hears of the next change of what it has read.
+    /// Whether the context's objects can be observed: whether code that reads them inside `withObservationTracking`,
+    /// such as a view, is notified of the next change to the properties it has read.
     ///
     /// ```swift
     /// withObservationTracking {
@@ -164,13 +164,13 @@ extension ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// It tells of properties that are set, by whomever in the context, of the other side of relationships, and of objects
-    /// that are refreshed, rolled back, deleted, brought up to date by a save or a merge. Only what was read is told of, and
-    /// only once; what is told may come to nothing.
+    /// It reports properties that are set anywhere in the context, the other side of relationships, and objects that
+    /// are refreshed, rolled back, deleted, or updated by a save or a merge. Only properties that were read are
+    /// reported, and only once; a report may turn out to be no change.
     ///
-    /// A container's ``PersistentContainer/viewContext`` is observable, other contexts are not unless they are set to be:
-    /// reading costs a little more then, some 20 ns a property, since whether somebody tracks has to be found out each time.
-    /// Where it is false, reading and setting cost nothing more.
+    /// A container's ``PersistentContainer/viewContext`` is observable; other contexts only if you set this. Reading
+    /// then costs a little more, some 20 ns per property, to find out whether tracking is active. If it is false,
+    /// reading and setting cost nothing extra.
     public var isObservable: Bool {
         get { objectsAreObservable }
         set {

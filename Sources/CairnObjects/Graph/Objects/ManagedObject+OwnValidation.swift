@@ -262,7 +262,7 @@ extension ManagedObject {
             if value == nil, !description.isOptional {
                 errors.append(
                     failure(
-                        .missingMandatory, "a mandatory property is nil", key: description.name))
+                        .missingMandatory, "a required property is nil", key: description.name))
             } else if let value, !(value is ManagedObject) {
                 errors.append(
                     failure(
@@ -326,8 +326,14 @@ extension StoreError {
             return
         }
         self.init(
-            .validation, "the object's own validation failed",
+            .validation, Self.refusedByObject,
             context: .init(entity: object.entity.name, key: key, objectID: object.objectID),
             cause: cause)
+    }
+    private static let refusedByObject = "the object's own validation failed"
+
+    /// What an object's own validation has thrown, if that was no `StoreError`.
+    package var thrownByObject: (any Error)? {
+        code == .validation && message == Self.refusedByObject ? cause : nil
     }
 }

@@ -23,29 +23,30 @@ enum PropertySetting {
     case members(Int, [ManagedObject], isInOrder: Bool, lost: [ObjectID])
 }
 
-extension ManagedObject {
-    /// Sets a property to a value that may come from outside: what does not fit is thrown, and nothing is set then.
+extension ManagedObjectMembers where Self: ManagedObject {
+    /// Sets a property to a value that may come from outside: throws if the value does not fit, and then sets nothing.
     ///
     /// ```swift
     /// try product.setValue(fields["price"], forKey: "price")
     /// ```
     ///
-    /// Numbers become those of the attribute's type: whole ones exactly or not at all, ones with a fraction by rounding. `NSNull`
-    /// is nil. A composite attribute takes a dictionary of its elements, nested or by their names with points; elements that are
-    /// not in it become nil. A relationship takes an object, an `ObjectID`, or nil, a to-many one a set or an array of them; the
-    /// other side is kept at once. An ordered one takes the order of an array; with a set members stay where they are, and new
-    /// ones come to the end.
+    /// Numbers are converted to the attribute's type: integers exactly or not at all, fractions by rounding. `NSNull`
+    /// is nil. A composite attribute takes a dictionary of its elements, nested or by dotted names; missing elements
+    /// become nil. A relationship takes an object, an `ObjectID`, or nil, a to-many relationship a set or an array of
+    /// them; the inverse is updated immediately. An ordered relationship takes the order of an array; with a set,
+    /// existing members keep their positions, and new ones are appended.
     ///
-    /// Whether the value is valid, such as nil for a mandatory attribute, is found when the object is saved:
-    /// ``validateValue(_:forKey:)`` says it before. Setting the value that a property has already leaves
-    /// ``hasPersistentChangedValues`` as it is.
+    /// Validity, such as nil for a required attribute, is checked when the object is saved;
+    /// ``validateValue(_:forKey:)`` checks it earlier. Setting a property to its current value does not change
+    /// ``hasPersistentChangedValues``.
     ///
-    /// ``subscript(_:)`` does the same for keys and values that stand in the program, and traps for those that do not fit.
+    /// ``subscript(_:)`` does the same for keys and values that are literals in the program, and traps if they do not
+    /// fit.
     ///
-    /// - Throws: `StoreError` with entity and key: `.invalidRequest` if there is no such property, or it cannot be set, or the
-    ///   value is of another type, out of range, or of another context; `.objectNotFound` if there is no object of an id, or the
-    ///   object is no more; `.validation`, with the cause, if a transformer refuses the value.
-    public final func setValue(_ value: Any?, forKey key: String) throws(StoreError) {
+    /// - Throws: `StoreError` with entity and key: `.invalidRequest` if there is no such property, or it cannot be set, or
+    ///   the value has another type, is out of range, or belongs to another context; `.objectNotFound` if there is no
+    ///   object with an id, or the object was deleted; `.validation`, with the cause, if a transformer rejects the value.
+    public func setValue(_ value: Any?, forKey key: String) throws(StoreError) {
         apply(try settings(value, forKey: key, isStrict: true))
     }
 
@@ -57,7 +58,7 @@ extension ManagedObject {
     /// ```
     ///
     /// - Throws: `StoreError` as ``setValue(_:forKey:)``; `.multiple` with all of them if several do not fit.
-    public final func setValuesForKeys(_ values: [String: Any?]) throws(StoreError) {
+    public func setValuesForKeys(_ values: [String: Any?]) throws(StoreError) {
         var settings: [PropertySetting] = []
         var errors: [StoreError] = []
         for (key, value) in values.inKeyOrder() {
@@ -72,7 +73,9 @@ extension ManagedObject {
         throw StoreError(
             .multiple, "\(errors.count) of the values cannot be set", details: errors)
     }
+}
 
+extension ManagedObject {
     // MARK: Steps
 
     /// Sets a property to a value that stands in the program.
@@ -383,7 +386,8 @@ extension ManagedObject {
         let destination = context.schema.entities[relationship.destination]
         guard object.entity.isKind(of: destination) else {
             throw unsettable(
-                "the relationship leads to \(destination.name), not to \(object.entity.name)", name)
+                "the relationship's destination is \(destination.name), not \(object.entity.name)",
+                name)
         }
         if isStrict {
             if let meant = context.meant(by: object, self, index) { return meant }

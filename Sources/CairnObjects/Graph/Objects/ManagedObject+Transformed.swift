@@ -168,7 +168,7 @@ extension TypedKind {
         _ type: T.Transformed?.Type, by transformer: T.Type
     ) -> ConvertedToken<T.Transformed?> { ConvertedToken(of(type, by: T.self)) }
 
-    /// What is of another type: its misuse is reported where the property is described.
+    /// Catches properties of another type: their misuse is reported where the property is declared.
     @_disfavoredOverload
     public static func column<V, T: AttributeTransformer>(_ type: V.Type, by transformer: T.Type)
         -> RelationshipToken<V>

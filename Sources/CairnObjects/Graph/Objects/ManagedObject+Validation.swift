@@ -72,7 +72,7 @@ extension ManagedObject {
             let isDerived = column.attribute?.derivationExpression != nil
             if !column.isOptional && !isDerived {
                 errors.append(
-                    failure(.missingMandatory, "a mandatory property is nil", key: column.name))
+                    failure(.missingMandatory, "a required property is nil", key: column.name))
             }
             return
         }
@@ -116,14 +116,16 @@ extension ManagedObject {
     ) {
         if let least = attribute.minimumLength {
             check(
-                .stringTooShort, text.count < least, "the text has fewer than \(least) characters")
+                .stringTooShort, text.count < least, "the string has fewer than \(least) characters"
+            )
         }
         if let most = attribute.maximumLength {
-            check(.stringTooLong, text.count > most, "the text has more than \(most) characters")
+            check(.stringTooLong, text.count > most, "the string has more than \(most) characters")
         }
         if let pattern = attribute.regularExpression {
             check(
-                .stringPattern, !column.matchesPattern(text), "the text does not match \(pattern)")
+                .stringPattern, !column.matchesPattern(text), "the string does not match \(pattern)"
+            )
         }
     }
 
@@ -207,7 +209,7 @@ extension ManagedObject {
                 errors.append(
                     failure(
                         .deleteDenied,
-                        "the delete rule deny forbids the deletion: the object has \(blockers) in \(description.name)",
+                        "the delete rule deny prevents the deletion: the object has \(blockers) in \(description.name)",
                         key: description.name))
             }
         }

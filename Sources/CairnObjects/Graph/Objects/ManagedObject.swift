@@ -28,7 +28,7 @@ import CairnStore
 ///
 /// Values are read and set by key, ``subscript(_:)`` or ``value(forKey:)``. An object belongs to its
 /// context and must not leave it; its ``objectID`` may.
-open class ManagedObject {
+open class ManagedObject: ManagedObjectMembers {
     /// How its slots lie, and with it what it shares with the other objects of its entity, the context among it. The context
     /// keeps that, or the object itself if it has no context.
     @exclusivity(unchecked) final var layout: UnsafePointer<SlotLayout>
@@ -102,13 +102,16 @@ open class ManagedObject {
         if value { flags.formUnion(flag) } else { flags.subtract(flag) }
     }
 
-    /// What generated code says of the class; nil if it is not marked `@Entity`.
+    /// The class's generated description; nil if it is not marked `@Entity`.
     open class var _typedEntity: TypedEntity? { nil }
 
-    /// Makes an object and inserts it into a context.
+    /// Whether a class that no macro describes may override ``validateValue(_:forKey:)``.
+    open class var _validatesValues: Bool { true }
+
+    /// Creates an object and inserts it into a context.
     ///
-    /// Override it only to give stored properties of a subclass their values: it also runs when an object
-    /// is made for a stored row. Use ``awakeFromInsert()`` to prepare a new object.
+    /// Override it only to give stored properties of a subclass their values: it also runs when an object is created for a
+    /// stored row. Use ``awakeFromInsert()`` to prepare a new object.
     public required init(entity: SchemaEntity, insertInto context: ManagedObjectContext?) {
         guard let context else {
             if let layout = EntityScope.takeLayout(ofFault: entity) {
@@ -151,8 +154,8 @@ open class ManagedObject {
 
     // MARK: What it shares
 
-    /// The context, or nil if the object has left it or never was in one. An object keeps its context alive.
-    public final var managedObjectContext: ManagedObjectContext? {
+    /// What ``managedObjectContext`` gives.
+    @usableFromInline final var context: ManagedObjectContext? {
         has(.inContext) ? layout.pointee.context?.takeUnretainedValue() : nil
     }
 
@@ -171,8 +174,10 @@ open class ManagedObject {
         layout.pointee.context?.release()
     }
 
-    /// The entity.
-    public final var entity: SchemaEntity { layout.pointee.entity.takeUnretainedValue() }
+    /// What ``entity`` gives.
+    @usableFromInline final var layoutEntity: SchemaEntity {
+        layout.pointee.entity.takeUnretainedValue()
+    }
 
     /// What it shares with the other objects of its entity.
     final var scope: EntityScope { layout.pointee.scope.takeUnretainedValue() }
@@ -214,8 +219,8 @@ open class ManagedObject {
     /// Whether there are cells. Asking counts no reference to them.
     @inline(__always) final var hasCells: Bool { rowAddress != nil }
 
-    /// The identity: temporary until the object is saved or was given a permanent one.
-    public final var objectID: ObjectID {
+    /// What ``objectID`` gives.
+    @usableFromInline final var identity: ObjectID {
         // Numbers of a store may begin with 0; outside a context there are none but ours.
         if reference == 0, layout.pointee.place == nil {
             reference = ManagedObjectContext.nextTemporaryReference()
@@ -229,18 +234,18 @@ open class ManagedObject {
         get { has(.inserted) }
         set { set(.inserted, newValue) }
     }
-    /// Whether a property was set since the last save, be it to the value it had.
+    /// Whether a property was set since the last save, even to the same value.
     public internal(set) final var isUpdated: Bool {
         get { has(.updated) }
         set { set(.updated, newValue) }
     }
-    /// Whether the object is to be deleted by the next save, or is gone already.
+    /// Whether the next save will delete the object, or it has already been deleted.
     public internal(set) final var isDeleted: Bool {
         get { has(.deleted) }
         set { set(.deleted, newValue) }
     }
-    /// The object that took this one's place when a save found two with one unique key, or when somebody else folded this one
-    /// into it and the context has merged that; nil if none did.
+    /// The object that replaced this one when a save found two with the same unique key, or when this one was merged
+    /// into it elsewhere and the context has merged that; nil if there is none.
     public internal(set) final var absorbedInto: ObjectID? {
         get { rarer?.absorbedInto }
         set { if newValue != nil || rarer != nil { extras.absorbedInto = newValue } }
@@ -333,42 +338,53 @@ open class ManagedObject {
 
     // MARK: Hooks
 
+    /// Entity, id and state; does not read the object's values.
+    open var description: String {
+        var states: [String] = []
+        if isFault { states.append("fault") }
+        if isInserted { states.append("inserted") }
+        if isUpdated { states.append("updated") }
+        if isDeleted { states.append("deleted") }
+        let state = states.isEmpty ? "" : " (\(states.joined(separator: ", ")))"
+        return "\(entity.name) \(objectID)\(state)"
+    }
+
     /// Called once when the object is inserted, its defaults in place. Call super.
     open func awakeFromInsert() {}
 
-    /// Called when the object's values were read. What is set here is no edit. Call super.
+    /// Called when the object's values have been read. Values set here are not edits. Call super.
     open func awakeFromFetch() {}
 
-    /// Called after the object got other values by something else than somebody's setting them: undo and redo, a rollback, a
-    /// refresh that kept its changes, a merge policy that ran in the context. What was computed from its values can be recomputed here,
-    /// with ``setPrimitiveValue(_:forKey:)``. Call super.
+    /// Called after the object's values were changed other than by setting them: by undo and redo, a rollback, a
+    /// refresh that kept changes, or a merge policy that ran in the context. Recompute dependent values here, with
+    /// ``setPrimitiveValue(_:forKey:)``. Call super.
     open func awakeFromSnapshotEvents(_ events: SnapshotEvents) {}
 
     /// Called before the object is saved, again after each round of changes that this brings about.
     open func willSave() {}
 
-    /// Called after the object was saved. What is set here is a new edit.
+    /// Called after the object was saved. Values set here are new edits.
     open func didSave() {}
 
     /// Called when the object is deleted, its relationships still in place; again on every further delete.
     open func prepareForDeletion() {}
 
-    /// Called before the object lets go of its values: by a refresh, a rollback, a reset, or a save that makes it read them
-    /// anew.
+    /// Called before the object releases its values: by a refresh, a rollback, a reset, or a save that makes it read
+    /// them again.
     ///
-    /// Not called when the object itself goes. A context does not hold objects without changes, after a save no more than
-    /// after a fetch: the last one to let go of such an object ends it, on whatever thread that is, and a `deinit` can
-    /// neither touch the context nor call what a subclass overrides. What is to end with the object belongs into stored
-    /// properties of the class, which go along with it.
+    /// Not called when the object itself is released. A context does not retain unchanged objects, neither after a
+    /// fetch nor after a save: the last reference ends such an object, on any thread, and a `deinit` can neither access
+    /// the context nor call overridden methods. Put whatever should end with the object into stored properties of the
+    /// class.
     open func willTurnIntoFault() {}
 
-    /// Called after the object has let go of its values; see ``willTurnIntoFault()`` for when it is not.
+    /// Called after the object has released its values; see ``willTurnIntoFault()`` for when it is not.
     open func didTurnIntoFault() {}
 
     /// Checks a new object before it is saved. Call super.
     ///
-    /// - Throws: `StoreError` with what is wrong; with several, `.multiple`. An override may throw any error: a save throws it
-    ///   as the cause of a `StoreError` with `.validation` and the object.
+    /// - Throws: `StoreError` with the error; `.multiple` if there are several. An override can throw any error: a save
+    ///   throws it as the cause of a `StoreError` with `.validation` and the object.
     open func validateForInsert() throws { try validateProperties() }
 
     /// Checks a changed object before it is saved. Call super.
@@ -381,9 +397,8 @@ open class ManagedObject {
     /// - Throws: `StoreError` with `.deleteDenied` if a delete rule forbids it.
     open func validateForDelete() throws { try validateDeletion() }
 
-    /// Checks a value that a property is to have, and may put another one in its place; called for each property that was
-    /// set when the object is validated. Call super, which asks the model first and then the class's own `validate…`
-    /// methods.
+    /// Validates a value for a property, and may replace it; called for each property that was set when the object is
+    /// validated. Call super, which checks the model's rules first and then the class's own `validate…` methods.
     ///
     /// ```swift
     /// override func validateValue(_ value: inout Any?, forKey key: String) throws {
@@ -394,13 +409,12 @@ open class ManagedObject {
     /// }
     /// ```
     ///
-    /// A save sets what comes out of it if it differs from what went in, and validates the object once more. It gathers what
-    /// is thrown for all properties. Code that wants to know beforehand whether a value is good calls it by itself: that
-    /// sets nothing.
+    /// A save sets the resulting value if it differs, and validates the object again. It collects the errors of all
+    /// properties. Call it yourself to check a value in advance: that sets nothing.
     ///
     /// Values are those of ``value(forKey:)``.
     ///
-    /// - Throws: `StoreError` with what is wrong; with several, `.multiple`. An override may throw any error.
+    /// - Throws: `StoreError` with the error; `.multiple` if there are several. An override can throw any error.
     open func validateValue(_ value: inout Any?, forKey key: String) throws {
         try validateModeled(&value, forKey: key)
         try validateTyped(&value, forKey: key)
@@ -424,15 +438,4 @@ extension ManagedObject: Hashable {
     public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-extension ManagedObject: CustomStringConvertible {
-    /// Entity, id and state; asking does not read the object's values.
-    public final var description: String {
-        var states: [String] = []
-        if isFault { states.append("fault") }
-        if isInserted { states.append("inserted") }
-        if isUpdated { states.append("updated") }
-        if isDeleted { states.append("deleted") }
-        let state = states.isEmpty ? "" : " (\(states.joined(separator: ", ")))"
-        return "\(entity.name) \(objectID)\(state)"
-    }
-}
+extension ManagedObject: CustomStringConvertible {}

@@ -14,6 +14,8 @@ final class ObjectExtras {
     var awakened = ColumnSet()
     /// To-many relationships that somebody asked for or changed, by index.
     var toMany: [Int: ToManyState] = [:]
+    /// The members that it keeps alive, by relationship; see ``ManagedObjectContext/keepsMembers``.
+    var keptMembers: [Int: [ManagedObject]] = [:]
     /// Values of transient attributes, by index.
     var transients: [Int: Value] = [:]
     /// Targets of transient to-one relationships, by index.

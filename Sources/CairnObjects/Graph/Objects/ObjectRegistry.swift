@@ -254,10 +254,11 @@ final class ObjectRegistry: Sendable {
         }
     }
 
-    /// Gives objects that are in no table permanent numbers.
-    func rename(_ objects: [ManagedObject], _ numbers: [UInt32]) {
+    /// Gives objects that are in no table permanent numbers, those of the store that stands for `store` in references.
+    func rename(_ objects: [ManagedObject], _ numbers: [UInt32], of store: UInt32) {
+        let store = UInt64(store) << 32
         for (object, number) in zip(objects, numbers) {
-            object.reference = UInt64(number)
+            object.reference = store | UInt64(number)
             object.flags.subtract(.temporary)
             object.flags.formUnion(.registered)
         }

@@ -4,7 +4,8 @@
 //   none        ManagedObject itself, and classes marked @Entity that declare nothing of the kind: the macro sees the
 //               whole class, and what a class overrides stands in it
 //   properties  classes marked @Entity with methods such as `validateName(_:)`
-//   all         those that override `validateValue(_:forKey:)`, and all classes that no macro has seen
+//   all         those that override `validateValue(_:forKey:)`, and all classes that no macro has seen, unless they say
+//               themselves that they do not
 //
 // Threads: a value.
 
@@ -21,7 +22,7 @@ enum OwnValidation: Sendable {
         } else if let typed = type._typedEntity, typed.type == type {
             self = typed.ownValidation
         } else {
-            self = .all
+            self = type._validatesValues ? .all : .none
         }
     }
 

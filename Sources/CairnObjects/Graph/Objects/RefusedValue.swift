@@ -131,7 +131,7 @@ extension ManagedObject {
     final func refusal(_ key: String, _ typeName: String, _ cause: any Error) -> StoreError {
         StoreError(
             .validation,
-            "the value of type \(typeName) cannot be stored: it could not be encoded. Set another one",
+            "the value of type \(typeName) could not be encoded. Set another one",
             context: .init(entity: entity.name, key: key, objectID: objectID), cause: cause)
     }
 }

@@ -64,7 +64,7 @@ enum SlotKind: UInt8 {
             case .binary, .transformable: self = .binary
             case .decimal: self = .decimal
             case .undefined, .objectID, .composite:
-                preconditionFailure("a column holds values of a storable type")
+                preconditionFailure("a column has a storable type")
             }
         }
     }
@@ -111,6 +111,8 @@ struct SlotLayout {
     /// Where the properties of the class are, by number.
     let properties: UnsafePointer<EntityBinding.Slot>
     let propertyCount: Int
+    /// Which properties the names in the program's code mean.
+    var named = NamedNumbers()
 
     /// The layout of the objects of a scope, which has to outlive it.
     init(_ scope: EntityScope, _ context: ManagedObjectContext?) {
@@ -158,5 +160,6 @@ struct SlotLayout {
     func deallocate() {
         kinds.deallocate()
         managed.deallocate()
+        named.deallocate()
     }
 }

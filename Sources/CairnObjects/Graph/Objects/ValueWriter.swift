@@ -4,7 +4,7 @@ import CairnModel
 public import CairnStore
 public import FoundationEssentials
 
-/// Takes the bytes of a binary attribute, some at a time, so that the value is never in memory as a whole.
+/// Writes a binary attribute in chunks, so that the value is never in memory as a whole.
 ///
 /// ```swift
 /// let writer = try building.valueWriter(forKey: "plan")
@@ -15,18 +15,18 @@ public import FoundationEssentials
 /// try context.save()
 /// ```
 ///
-/// What is written lies in the store at once, as space that nobody refers to. With ``finish()`` the attribute has the value,
-/// and the next save makes it part of the store, together with all else or not at all. The space is given back if the
-/// writer is let go before, if the value is set otherwise or rolled back, and after a crash.
+/// Bytes are written to the store immediately, as unreferenced space. ``finish()`` sets the attribute, and the next
+/// save commits the value, atomically with everything else. The space is reclaimed if the writer is released before
+/// that, if the value is replaced or rolled back, and after a crash.
 ///
-/// Code that changes the object later, or merges it into another one, has the value that is stored in memory while it is compared or
-/// copied; so has compaction of the store. A value that goes to another row than it was written for, as a policy or a redo may
-/// have it, is copied within the save.
+/// Changing the object later, or merging it into another one, loads the stored value into memory while it is compared
+/// or copied; so does compaction of the store. A value that ends up in another row than it was written for, because of
+/// a merge policy or a redo, is copied during the save.
 ///
 /// After the save the object is a fault: reading any of its attributes reads all of them. ``ManagedObject/valueStream(forKey:chunkBytes:)``
 /// does not.
 ///
-/// It belongs to the context of the object, as that does.
+/// It belongs to the object's context, like the object itself.
 public final class ValueWriter {
     private enum Phase {
         case open, finished
@@ -54,7 +54,7 @@ public final class ValueWriter {
 
     deinit { staging?.abandon() }
 
-    /// Writes bytes behind those before.
+    /// Appends bytes.
     ///
     /// - Throws: `StoreError`: `.noSpace`, `.inputOutput`, and the same from then on; `.invalidRequest` if the value is
     ///   finished, or exceeds 4 GiB; `.readOnly`.
@@ -102,11 +102,10 @@ public final class ValueWriter {
         }
     }
 
-    /// Gives the object the value. Without a byte that is an empty one.
+    /// Sets the object's value. Without any bytes, it is empty.
     ///
-    /// - Throws: `StoreError`: `.noSpace`, `.inputOutput`; `.invalidRequest` if it was finished or cancelled, `.objectNotFound`
-    ///   if somebody has deleted the object. The object has
-    ///   the value of before then.
+    /// - Throws: `StoreError`: `.noSpace`, `.inputOutput`; `.invalidRequest` if it was finished or cancelled,
+    ///   `.objectNotFound` if the object was deleted elsewhere. In that case the object keeps its previous value.
     public func finish() throws(StoreError) {
         try checkOpen()
         do throws(StoreError) {
@@ -152,14 +151,14 @@ public final class ValueWriter {
 }
 
 extension ManagedObject {
-    /// Begins a value of a binary attribute that is written some bytes at a time.
+    /// Begins a value of a binary attribute that is written in chunks.
     ///
-    /// A new object gets its permanent id when the value becomes large. Values of attributes that are unique or indexed are
-    /// put together in memory, as are those of entities that something is derived from, and all in stores that take none before
-    /// the save.
+    /// A new object gets its permanent id when the value becomes large. Values of unique or indexed attributes are built in
+    /// memory, and so are those of entities from which something is derived, and all values in stores that do not accept
+    /// any before the save.
     ///
-    /// - Parameter key: the attribute; of a composite one with dots, as in `"plan.drawing"`.
-    /// - Throws: `StoreError` with `.invalidRequest` if the attribute is not there or not binary.
+    /// - Parameter key: the attribute; for an element of a composite one, a dotted name such as `"plan.drawing"`.
+    /// - Throws: `StoreError` with `.invalidRequest` if the attribute does not exist or is not binary.
     public final func valueWriter(forKey key: String) throws(StoreError) -> ValueWriter {
         let column = try ValueStream.column(forKey: key, of: entity)
         guard case .attribute(.binary) = entity.columns[column].kind else {
@@ -170,7 +169,7 @@ extension ManagedObject {
         return ValueWriter(self, column: column)
     }
 
-    /// Gives a binary attribute the bytes of a sequence of chunks, which are never in memory together; see ``ValueWriter``.
+    /// Sets a binary attribute from a sequence of chunks, which are never in memory together; see ``ValueWriter``.
     ///
     /// ```swift
     /// try await building.setValue(contentsOf: download, forKey: "plan")

@@ -8,7 +8,7 @@
 import CairnModel
 import CairnStore
 
-/// How values of a Swift type are stored in an attribute. Generated code makes these.
+/// How values of a Swift type are stored in an attribute. Created by generated code.
 public struct AttributeKind<V>: Sendable {
     /// The type of the attribute that the model gets.
     let type: AttributeType
@@ -85,7 +85,7 @@ struct CompositeParts: Sendable {
     }
 }
 
-/// Where a relationship leads and how many objects it holds. Generated code makes these.
+/// The destination of a relationship, and its kind. Created by generated code.
 public struct RelationshipKind<V>: Sendable {
     let destination: ManagedObject.Type
     let isToMany: Bool

@@ -6,8 +6,7 @@
 import CairnModel
 import CairnStore
 
-/// A struct whose stored properties are the elements of a composite attribute. `@Composite` makes the
-/// conformance.
+/// A struct whose stored properties are the elements of a composite attribute. `@Composite` generates the conformance.
 ///
 /// ```swift
 /// @Composite struct Address {
@@ -35,11 +34,11 @@ public protocol CompositeValue: SendableMetatype {
 }
 
 extension CompositeValue {
-    /// None: keys into a value whose conformance was written by hand are written as text.
+    /// None: key paths into a value with a handwritten conformance must be written as strings.
     public static var _paths: [PropertyPaths] { [] }
 }
 
-/// One element of a composite. Generated code makes these.
+/// One element of a composite. Created by generated code.
 public struct CompositeElement: Sendable {
     /// The element in the model.
     let description: AttributeDescription
@@ -48,7 +47,7 @@ public struct CompositeElement: Sendable {
     /// The parts of a composite element.
     let parts: CompositeParts?
 
-    /// An element. A default that is computed is not part of the model.
+    /// Creates an element. A computed default is not part of the model.
     public init<V>(
         _ name: String, _ kind: AttributeKind<V>, default: (@Sendable () -> V)? = nil,
         computed: Bool = false
@@ -92,7 +91,7 @@ public struct CompositeReader {
 
     init(_ values: [Value]) { self.values = values }
 
-    /// The next element; nil if it is missing, or none of the type, and there is no default.
+    /// The next element; nil if it is missing, or does not have the type, and there is no default.
     public mutating func next<V>(_ kind: AttributeKind<V>, default: (@Sendable () -> V)? = nil)
         -> V?
     {

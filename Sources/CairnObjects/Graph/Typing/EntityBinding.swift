@@ -1,6 +1,7 @@
 // Where the properties of a typed class are in the entity of a store: found by name once, then by number.
 //
-//   1. Each property is looked up by name in the entity and its type compared.
+//   1. Each property is looked up by name in the entity and its type compared. A class that no macro describes has the
+//      properties of the entity: its attributes, then its relationships.
 //   2. What was found is kept by the property's number; the columns of composite attributes lie in a list of
 //      their own, in the order of the Swift struct.
 //
@@ -26,7 +27,7 @@ public final class EntityBinding: @unchecked Sendable {
         case members(Int)
         /// In memory only: attribute, by index.
         case transient(Int)
-        /// Nowhere, since the entity has no such property or one of another type.
+        /// The entity has no such property, or one of another type.
         case missing
     }
 
@@ -43,13 +44,13 @@ public final class EntityBinding: @unchecked Sendable {
     init(_ entity: SchemaEntity, _ typed: TypedEntity?) {
         self.entity = entity
         self.typed = typed
-        let properties = typed?.properties ?? []
-        count = properties.count
         var composites: [[Int]] = []
-        let slots = UnsafeMutablePointer<Slot>.allocate(capacity: max(1, properties.count))
-        for (number, property) in properties.enumerated() {
-            (slots + number).initialize(to: Self.slot(property, entity, &composites))
-        }
+        let list =
+            typed.map { $0.properties.map { Self.slot($0, entity, &composites) } }
+            ?? Self.slots(of: entity)
+        count = list.count
+        let slots = UnsafeMutablePointer<Slot>.allocate(capacity: max(1, count))
+        slots.initialize(from: list, count: count)
         self.slots = UnsafePointer(slots)
         self.composites = composites
     }
@@ -72,8 +73,16 @@ public final class EntityBinding: @unchecked Sendable {
 
     /// Says what is wrong, and stops.
     func misuse(_ number: Int, _ message: String) -> Never {
-        let name = typed.map { $0.properties[number].name } ?? "property \(number)"
-        preconditionFailure("\(entity.name).\(name) \(message)")
+        preconditionFailure("\(entity.name).\(name(number)) \(message)")
+    }
+
+    /// The name of a property in the model.
+    func name(_ number: Int) -> String {
+        if let typed { return typed.properties[number].name }
+        let attributes = entity.attributes.count
+        return number < attributes
+            ? entity.attributes[number].description.name
+            : entity.relationships[number - attributes].description.name
     }
 
     /// The first property that the entity does not have, or has with another type.
@@ -85,6 +94,18 @@ public final class EntityBinding: @unchecked Sendable {
     }
 
     // MARK: Finding
+
+    /// The properties of an entity. Composite attributes are read by key alone.
+    private static func slots(of entity: SchemaEntity) -> [Slot] {
+        entity.attributes.enumerated().map { index, attribute in
+            if attribute.description.isTransient { return .transient(index) }
+            return attribute.description.type == .composite
+                ? .missing : .column(attribute.columns.lowerBound)
+        }
+            + entity.relationships.enumerated().map { index, relationship in
+                relationship.description.isToMany ? .members(index) : .target(index)
+            }
+    }
 
     private static func slot(
         _ property: TypedProperty, _ entity: SchemaEntity, _ composites: inout [[Int]]

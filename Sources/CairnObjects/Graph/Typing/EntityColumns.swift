@@ -9,7 +9,7 @@
 import CairnModel
 public import CairnStore
 
-/// The columns of a typed class. `@Entity` makes a type of them in each class.
+/// The columns of a typed class. `@Entity` generates such a type in each class.
 public protocol EntityColumns: Sendable {
     /// The columns of the class that it inherits from.
     associatedtype _Parent: EntityColumns
@@ -23,7 +23,7 @@ public protocol EntityColumns: Sendable {
     init(_ binding: EntityBinding)
 }
 
-/// The columns of a class that is no entity.
+/// The columns of a class that is not an entity.
 public struct NoColumns: EntityColumns {
     /// Itself: there is nothing above.
     public var _parent: NoColumns { self }
@@ -234,7 +234,7 @@ extension TypedKind {
         MembersToken()
     }
 
-    /// Everything else: its misuse is reported where the property is described.
+    /// Any other type: its misuse is reported where the property is described.
     @_disfavoredOverload
     public static func column<V>(_ type: V.Type) -> RelationshipToken<V> { RelationshipToken() }
 }

@@ -15,7 +15,7 @@
 
 import CairnModel
 
-/// The key paths of a property. Generated code makes these.
+/// The key paths of a property. Created by generated code.
 public struct PropertyPaths {
     /// That of an object.
     let own: AnyKeyPath
@@ -30,7 +30,7 @@ public struct PropertyPaths {
 }
 
 extension ManagedObject {
-    /// The key paths of the property of a number; no property here. Generated code asks it.
+    /// The key paths of the property with a number; here there is none. Called by generated code.
     public static func _paths<T: ManagedObject>(_ property: Int, of root: T.Type) -> PropertyPaths?
     {
         property == TypedEntity._identity ? PropertyPaths(\Anchor<T>.object, \T?.!) : nil

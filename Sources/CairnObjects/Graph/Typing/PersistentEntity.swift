@@ -1,6 +1,6 @@
 // The mark of typed entities.
 
-/// A class that `@Entity` describes.
+/// A class marked `@Entity`.
 ///
 /// ```swift
 /// @Entity final class Tag: ManagedObject {
@@ -9,8 +9,8 @@
 /// let tags = try context.fetch(FetchRequest<Tag>())
 /// ```
 ///
-/// Its metatype is `Sendable`, which keeps the class off the main actor in modules whose code is there by default, and the
-/// conformance usable in every context.
+/// Its metatype is `Sendable`, which keeps the class off the main actor in modules with default isolation to it, and makes
+/// the conformance usable in every context.
 public protocol PersistentEntity: ManagedObject, SendableMetatype {
     /// The columns of a batch insert; of a subclass, those that it inherits.
     associatedtype Columns: EntityColumns
@@ -20,7 +20,7 @@ extension PersistentEntity {
     /// The name of the class's entity.
     public static var entityName: String { TypedEntity.of(self).name }
 
-    /// The key of the persistent property that a key path leads to, be it across to-one relationships; nil if it leads to
+    /// The key of the persistent property at the end of a key path, possibly across to-one relationships; nil if there is
     /// none.
     public static func _key(for path: PartialKeyPath<Self>) -> String? {
         TypedEntity.of(self).key(of: path)
@@ -28,9 +28,9 @@ extension PersistentEntity {
 }
 
 extension ManagedObject {
-    /// The columns of a class that is no entity: none. Generated code counts from here.
+    /// The columns of a class that is not an entity: none. Generated code counts from here.
     public typealias Columns = NoColumns
 
-    /// The number of the property that a key path leads to; no property here. Generated code asks it.
+    /// The number of the property at the end of a key path; here there is none. Called by generated code.
     public static func _property<T: ManagedObject>(for path: PartialKeyPath<T>) -> Int? { nil }
 }

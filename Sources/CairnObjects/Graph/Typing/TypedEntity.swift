@@ -10,13 +10,13 @@
 
 public import CairnModel
 
-/// The description of a typed class. Generated code makes one for each `@Entity` class.
+/// The description of a typed class. Created by generated code for each `@Entity` class.
 public final class TypedEntity: Sendable {
     /// The entity's name.
     public let name: String
     /// The class.
     public let type: ManagedObject.Type
-    /// The description of the class that it inherits from, if that is an entity as well.
+    /// The description of the superclass, if that is an entity too.
     public let parent: TypedEntity?
     /// Persistent properties by number, inherited ones first.
     let properties: [TypedProperty]
@@ -91,7 +91,7 @@ public final class TypedEntity: Sendable {
         }
     }
 
-    /// What stands for the object's id among the numbers of properties.
+    /// The number that represents the object's id among the numbers of properties.
     public static var _identity: Int { -1 }
 
     /// The key of the stored property that a key path leads to: its name, or a dotted one across to-one relationships or into

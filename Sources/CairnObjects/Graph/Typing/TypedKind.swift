@@ -3,16 +3,16 @@
 import CairnModel
 import CairnStore
 
-/// Says how a Swift type is stored. Generated code asks it.
+/// How a Swift type is stored. Called by generated code.
 public enum TypedKind {
-    /// A value that is stored as it is.
+    /// A value that is stored directly.
     public static func of<V: PropertyValue>(_ type: V.Type) -> AttributeKind<V> {
         AttributeKind(
             V._attributeType, isOptional: false, fits: { V.fits($0) },
             encode: { $0.attributeValue }, decode: { V._value($0) }, empty: { V._empty })
     }
 
-    /// A value that is stored as it is, or none.
+    /// An optional value that is stored directly.
     public static func of<V: PropertyValue>(_ type: V?.Type) -> AttributeKind<V?> {
         AttributeKind(
             V._attributeType, isOptional: true, fits: { V.fits($0) },
@@ -31,7 +31,7 @@ public enum TypedKind {
             decode: { V.RawValue._value($0).flatMap(V.init(rawValue:)) }, empty: { nil })
     }
 
-    /// A value that is stored as its raw value, or none.
+    /// An optional value that is stored as its raw value.
     public static func of<V: RawRepresentable & SendableMetatype>(_ type: V?.Type) -> AttributeKind<
         V?
     >
@@ -124,12 +124,12 @@ extension TypedKind {
         preconditionFailure("unavailable")
     }
 
-    /// An integer that a store has no room for: no property takes it, so that the compiler says why.
+    /// An integer that cannot be stored: no property accepts it, so that the compiler reports the reason.
     public static func of<V: UnstorableInteger>(_ type: V.Type) -> UnstorableKind<V> {
         UnstorableKind()
     }
 
-    /// An integer that a store has no room for, or none.
+    /// An optional integer that cannot be stored.
     public static func of<V: UnstorableInteger>(_ type: V?.Type) -> UnstorableKind<V?> {
         UnstorableKind()
     }
@@ -146,7 +146,7 @@ extension TypedKind {
     }
 }
 
-/// An integer with values that no attribute has room for. They are `Codable`, and must not become JSON unseen.
+/// An integer type whose values exceed every attribute's range. It is `Codable`, and must not silently become JSON.
 public protocol UnstorableInteger {}
 
 extension UInt: UnstorableInteger {}

@@ -2,13 +2,13 @@
 
 public import CairnModel
 
-/// A persistent property of a typed class. Generated code makes these.
+/// A persistent property of a typed class. Created by generated code.
 public struct TypedProperty: Sendable {
     /// What is stored of it.
     enum Content: Sendable {
-        /// An attribute, and for each leaf whether a column of a type can hold it.
+        /// An attribute, and for each leaf whether a column with a type can contain it.
         case attribute(AttributeDescription, fits: [@Sendable (AttributeType) -> Bool])
-        /// A relationship; the destination's name is asked for when the model is made.
+        /// A relationship; the destination's name is determined when the model is created.
         case relationship(RelationshipDescription, destination: ManagedObject.Type)
     }
 
@@ -48,7 +48,7 @@ final class StoredDecoding<V>: AnyDecoding {
 // MARK: Attributes
 
 extension TypedProperty {
-    /// A property that nothing is said of but its type.
+    /// A property without options.
     public static func property<V>(
         _ name: String, _ kind: AttributeKind<V>, default: (@Sendable () -> V)? = nil,
         computed: Bool = false
@@ -58,7 +58,7 @@ extension TypedProperty {
 
     /// An attribute.
     ///
-    /// A computed default is asked for with every new object, another one is part of the model.
+    /// A computed default is evaluated for every new object; any other default is part of the model.
     public static func attribute<V>(
         _ name: String, _ kind: AttributeKind<V>, _ options: AttributeOption...,
         default: (@Sendable () -> V)? = nil, computed: Bool = false, derived: String? = nil,
@@ -160,8 +160,7 @@ extension TypedProperty {
 // MARK: Relationships
 
 extension TypedProperty {
-    /// A relationship that nothing is said of but its type. It is empty in a new object, which is all that
-    /// a default can say.
+    /// A relationship without options. It is empty in a new object, which is the only default that it can have.
     public static func property<V>(
         _ name: String, _ kind: RelationshipKind<V>, default: (@Sendable () -> V)? = nil,
         computed: Bool = false

@@ -13,10 +13,10 @@ import CairnModel
 import CairnStore
 
 extension ManagedObjectContext {
-    /// Takes the last step back: the run of edits that is under way, or the one before, or a group of them. Does nothing without
-    /// a ``undoHistory``, or without a step.
+    /// Undoes the last step: the current run of edits, the one before it, or a group of runs. Does nothing without an
+    /// ``undoHistory``, or without a step.
     ///
-    /// What somebody else has deleted meanwhile, or what the context has forgotten, stays as it is.
+    /// Objects that were deleted elsewhere since, or that the context has forgotten, are not affected.
     ///
     /// - Complexity: O(k) for the k objects of the step.
     public func undo() {
@@ -29,7 +29,7 @@ extension ManagedObjectContext {
         undoHistory.keepUndone(step)
     }
 
-    /// Does the step again that ``undo()`` took back last. Does nothing if there is none, or if something else was done since.
+    /// Redoes the step that ``undo()`` undid last. Does nothing if there is none, or if something else was changed since.
     ///
     /// - Complexity: O(k) for the k objects of the step.
     public func redo() {
@@ -45,7 +45,7 @@ extension ManagedObjectContext {
     private func prepareToTakeStep() {
         precondition(
             tellings == 0,
-            "undo and redo cannot be called while observers are being told of a change")
+            "undo and redo cannot be called while observers are being notified of a change")
         processPendingChanges()
     }
 

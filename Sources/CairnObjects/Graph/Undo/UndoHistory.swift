@@ -8,10 +8,10 @@
 // Invariants: what is in a step happened after all that is in the steps before it.
 // Threads: the context's.
 
-/// What was done in a context, and can be taken back.
+/// The undo history of a context.
 ///
-/// A context has none to begin with. With one, each run of edits is a step that ``ManagedObjectContext/undo()`` takes back and
-/// ``ManagedObjectContext/redo()`` does again:
+/// By default, a context has none. With one, each run of edits is a step that ``ManagedObjectContext/undo()`` undoes
+/// and ``ManagedObjectContext/redo()`` redoes:
 ///
 /// ```swift
 /// context.undoHistory = UndoHistory()
@@ -22,14 +22,14 @@
 /// context.redo()  // product.name == "Stool"
 /// ```
 ///
-/// When a run ends, ``ManagedObjectContext/processPendingChanges()`` says. A save leaves the steps: what is taken back after it
-/// is a change to be saved again, and an object whose deletion was saved is inserted again under the id that it had. A rollback
-/// and a reset forget them.
+/// See ``ManagedObjectContext/processPendingChanges()`` for when a run ends. A save keeps the steps: undoing one after
+/// it is a change that has to be saved again, and an object whose deletion was saved is inserted again under its old
+/// id. A rollback and a reset remove them.
 ///
-/// Steps remember attributes, relationships and transient properties, not what was set as a primitive value. What the hooks of
-/// a save set belongs to the step before it.
+/// Steps contain attributes, relationships and transient properties, but not primitive values. Values set by the hooks
+/// of a save belong to the step before it.
 ///
-/// The history keeps the objects of its steps alive, and with them the context.
+/// The history retains the objects of its steps, and with them the context.
 public final class UndoHistory {
     /// The number of steps that are kept, the newest ones; 0 for all of them.
     public var levelsOfUndo: Int {
@@ -40,7 +40,7 @@ public final class UndoHistory {
     }
     /// Groups that were begun and not ended.
     public private(set) var groupingLevel = 0
-    /// Whether a step is being taken back.
+    /// Whether a step is being undone.
     public internal(set) var isUndoing = false
     /// Whether a step is being done again.
     public internal(set) var isRedoing = false
@@ -74,12 +74,12 @@ public final class UndoHistory {
 
     // MARK: Asking
 
-    /// Whether there is a step to take back. The run of edits that is under way counts.
+    /// Whether there is a step to undo. The current run of edits counts.
     public var canUndo: Bool {
         !undoSteps.isEmpty || !open.isEmpty || (isRecording && context?.hasEvent == true)
     }
 
-    /// Whether a step was taken back and nothing was done since.
+    /// Whether a step was undone and nothing was changed since.
     public var canRedo: Bool { !redoSteps.isEmpty }
 
     /// The name of the step that ``ManagedObjectContext/undo()`` would take back; empty if it has none.
@@ -88,8 +88,8 @@ public final class UndoHistory {
     /// The name of the step that ``ManagedObjectContext/redo()`` would do again; empty if it has none.
     public var redoActionName: String { redoSteps.last?.name ?? "" }
 
-    /// Names what is being done, for a menu: the group that is open, or the run of edits that is under way, which ends with
-    /// this, or the last step.
+    /// Names the current action, for a menu: the open group, or the current run of edits, which this ends, or the last
+    /// step.
     public func setActionName(_ name: String) {
         context?.processPendingChanges()
         if groupingLevel > 0 {

@@ -4,7 +4,7 @@
 
 public import CairnModel
 
-/// A stage of a migration, one of either kind.
+/// A stage of a migration, of either kind.
 public enum MigrationStage: Sendable {
     /// Versions that are migrated from one to the next by what can be inferred.
     case lightweight(LightweightMigrationStage)
@@ -37,14 +37,14 @@ extension MigrationStage: MigrationStageConvertible {
 /// LightweightMigrationStage([ModelReference(v1), ModelReference(v2), ModelReference(v3)])
 /// ```
 public struct LightweightMigrationStage: MigrationStageConvertible {
-    /// What tells the versions apart, in their order.
+    /// The version checksums, in order.
     public let versionChecksums: [String]
     /// The stage's name, for people.
     public var label: String
     /// The models, as far as it knows them.
     let models: [ModelReference]
 
-    /// A stage through versions that are known by their checksums. The manager that carries it out has to know their models.
+    /// A stage through versions that are identified by their checksums. The manager that runs it must know their models.
     public init(_ versionChecksums: [String], label: String = "lightweight") {
         self.versionChecksums = versionChecksums
         self.label = label
@@ -62,7 +62,7 @@ public struct LightweightMigrationStage: MigrationStageConvertible {
     public var migrationStage: MigrationStage { .lightweight(self) }
 }
 
-/// Two versions, with code that runs before the store becomes one of the other, and after.
+/// Two versions, with code that runs before and after the store is migrated from one to the other.
 ///
 /// ```swift
 /// var stage = CustomMigrationStage(currentModel: ModelReference(v2), nextModel: ModelReference(v3))
@@ -77,23 +77,23 @@ public struct LightweightMigrationStage: MigrationStageConvertible {
 /// }
 /// ```
 ///
-/// Between the two the store follows what can be inferred, or what ``mapping`` says.
+/// In between, the store is migrated automatically, or by ``mapping``.
 public struct CustomMigrationStage: MigrationStageConvertible {
-    /// Code of a stage. It saves the context itself: what it does not save is lost.
+    /// Code of a stage. It has to save the context itself: unsaved changes are lost.
     public typealias Handler = @Sendable (ManagedObjectContext) throws -> Void
 
     /// The model before.
     public let currentModel: ModelReference
     /// The model after.
     public let nextModel: ModelReference
-    /// What becomes of what; nil: what can be inferred.
+    /// The mapping model; nil for an inferred migration.
     public var mapping: MappingModel?
     /// The stage's name, for people.
     public var label: String
     /// Runs before, with objects of the current model. If the process ends before the store is of the next model, it runs again.
     public var willMigrateHandler: Handler?
-    /// Runs after, with objects of the next model. If the process ends before it has returned, it runs again when the migration
-    /// goes on: it must bear to find what it did.
+    /// Runs afterwards, with objects of the next model. If the process ends before it has returned, it runs again when
+    /// the migration continues, so it must tolerate its own earlier changes.
     public var didMigrateHandler: Handler?
 
     /// A stage from one model to another.

@@ -6,7 +6,7 @@ public import CairnModel
 public import CairnStore
 public import FoundationEssentials
 
-/// A model that a stage of a migration begins or ends with: the model itself, or where it is, and which version it must be.
+/// The model at the beginning or end of a migration stage: the model itself, or its location, and its expected version.
 ///
 /// ```swift
 /// let first = ModelReference(model)
@@ -20,16 +20,16 @@ public struct ModelReference: Sendable {
     }
 
     private let place: Place
-    /// What tells the version apart that it must be; see `ManagedObjectModel.versionChecksum`.
+    /// The checksum that the version must have; see `ManagedObjectModel.versionChecksum`.
     public let versionChecksum: String
     /// The classes of the model's objects, for the code of stages.
     public let classes: ObjectClasses
 
-    /// A model at hand.
+    /// References a model in memory.
     ///
     /// - Parameters:
-    ///   - versionChecksum: which version it must be; nil: whatever it is.
-    ///   - classes: the classes that the code of stages sees; none: it works by key.
+    ///   - versionChecksum: the expected version; nil: any.
+    ///   - classes: the classes that the code of stages uses; none: it works by key.
     public init(
         _ model: ManagedObjectModel, versionChecksum: String? = nil,
         classes: ObjectClasses = ObjectClasses()
@@ -47,22 +47,24 @@ public struct ModelReference: Sendable {
         self.init(ManagedObjectModel(for: types), classes: ObjectClasses(for: types))
     }
 
-    /// The version of that checksum in a `.xcdatamodeld` or `.xcdatamodel` folder, or a model file. It is read when it is needed.
+    /// The version with a checksum in a `.xcdatamodeld` or `.xcdatamodel` folder, or a model file. It is read when it is
+    /// needed.
     public init(contentsOfFile path: String, versionChecksum: String) {
         place = .file(path)
         self.versionChecksum = versionChecksum
         classes = ObjectClasses()
     }
 
-    /// The version of that checksum in a `.xcdatamodeld` or `.xcdatamodel` folder, or a model file. It is read when it is needed.
+    /// The version with a checksum in a `.xcdatamodeld` or `.xcdatamodel` folder, or a model file. It is read when it is
+    /// needed.
     public init(contentsOf url: URL, versionChecksum: String) {
         self.init(contentsOfFile: url.path(percentEncoded: false), versionChecksum: versionChecksum)
     }
 
     /// The model.
     ///
-    /// - Throws: `StoreError` with `.modelReferenceNotFound` if it is of another version, or no version is the one; with a
-    ///   `ModelError` as its cause if it cannot be read.
+    /// - Throws: `StoreError` with `.modelReferenceNotFound` if it has another version, or no version has the checksum;
+    ///   with a `ModelError` as its cause if it cannot be read.
     public func resolvedModel() throws(StoreError) -> ManagedObjectModel {
         switch place {
         case .model(let model):

@@ -54,7 +54,7 @@ public protocol SchemaMigrationPlan: SendableMetatype {
 }
 
 extension MigrationStage {
-    /// Migrates one version to another by what can be inferred.
+    /// Migrates one version to another automatically.
     public static func lightweight(
         fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type
     ) -> MigrationStage {

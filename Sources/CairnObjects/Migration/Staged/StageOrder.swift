@@ -63,7 +63,7 @@ package struct StageOrder: Sendable {
                 guard sums[0] != sums[1] else {
                     throw StoreError(
                         .invalidRequest,
-                        "the stage \(stage.label) begins and ends with the same version")
+                        "the stage \(stage.label) starts and ends with the same version")
                 }
                 custom = stage
             }
@@ -98,14 +98,14 @@ package struct StageOrder: Sendable {
         if let other = hops.updateValue(hop, forKey: version) {
             throw StoreError(
                 .invalidRequest,
-                "the stages \(other.label) and \(hop.label) begin with the same version")
+                "the stages \(other.label) and \(hop.label) start with the same version")
         }
     }
 
     private static func backwards(to version: String) -> StoreError {
         StoreError(
             .invalidRequest,
-            "the stages of the migration form a cycle: they lead back to the version \(version)")
+            "the stages of the migration form a cycle: they return to the version \(version)")
     }
 
     /// The custom stage that begins with a version and ends with another one.
@@ -120,12 +120,12 @@ package struct StageOrder: Sendable {
     package func steps(from first: String, to last: String) throws(StoreError) -> [Step] {
         if first == last { return [] }
         guard let end = versions.firstIndex(of: last) else {
-            preconditionFailure("the model that is opened is among the versions")
+            preconditionFailure("the versions include the current model")
         }
         guard let start = versions.firstIndex(of: first) else {
             throw StoreError(
                 .stagedMigrationUnknownVersion,
-                "the store has the version \(first), which no stage of the migration names")
+                "the store has the version \(first), which is in no stage of the migration")
         }
         guard start < end else {
             throw StoreError(
@@ -146,7 +146,7 @@ package struct StageOrder: Sendable {
             guard let reference = models[hop.next] else {
                 throw StoreError(
                     .modelReferenceNotFound,
-                    "no model is known for the version \(hop.next) of a stage")
+                    "there is no model for the version \(hop.next) of a stage")
             }
             steps.append(
                 Step(model: try reference.resolvedModel(), stage: hop.stage, label: hop.label))

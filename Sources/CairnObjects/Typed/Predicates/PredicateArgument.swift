@@ -4,10 +4,10 @@ public import CairnModel
 import CairnStore
 public import FoundationEssentials
 
-/// A value, or a list of values, for `%@` in a predicate format. Nil is one, too.
+/// A value, or a list of values, for `%@` in a predicate format. Nil is a value, too.
 ///
-/// An object stands for its id, which is what the request has then: `"shop == %@", shop` is `"shop == %@", shop.objectID`. So
-/// it may be used wherever the object may.
+/// An object is replaced by its id: `"shop == %@", shop` is the same as `"shop == %@", shop.objectID`. So it can be used
+/// wherever the object can.
 public protocol PredicateArgument {
     /// The argument as the format's reader takes it.
     var _predicateArgument: PredicateParser.Argument { get }
@@ -66,6 +66,7 @@ private func list(_ members: some Sequence<some PredicateArgument>) -> Predicate
             switch member._predicateArgument {
             case .value(let value): [value]
             case .list(let values): values
+            case .expression: preconditionFailure("a list has values, no expressions")
             }
         })
 }

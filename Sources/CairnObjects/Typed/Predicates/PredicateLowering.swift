@@ -12,7 +12,7 @@
 // Threads: one lowering lives in one call.
 
 public import CairnModel
-import CairnStore
+package import CairnStore
 public import FoundationEssentials
 
 /// What a part of a predicate is.
@@ -66,7 +66,10 @@ protocol LowerableExpression {
 
 /// The state of a lowering: what the variables stand for.
 struct PredicateLowering {
-    private let entity: TypedEntity
+    /// What errors name.
+    private let entityName: String?
+    /// The names of properties of classes that no macro describes; nil for what is none.
+    private let name: (AnyKeyPath) -> String?
     private var variables: [PredicateExpressions.VariableID: LoweredExpression] = [:]
     private var named = 0
 
@@ -76,7 +79,16 @@ struct PredicateLowering {
     static func tree<T: PersistentEntity>(_ predicate: Predicate<T>) throws(StoreError)
         -> PredicateNode
     {
-        var lowering = PredicateLowering(entity: .of(T.self))
+        try tree(predicate, of: T.entityName) { _ in nil }
+    }
+
+    /// The tree of a predicate over objects of any class.
+    ///
+    /// - Throws: `StoreError` with `.invalidRequest` naming the part that a store cannot answer.
+    fileprivate static func tree<T>(
+        _ predicate: Predicate<T>, of entityName: String?, name: @escaping (AnyKeyPath) -> String?
+    ) throws(StoreError) -> PredicateNode {
+        var lowering = PredicateLowering(entityName, name)
         lowering.variables[predicate.variable.key] = .object(.evaluatedObject)
         return try lowering.condition(predicate.expression)
     }
@@ -87,14 +99,17 @@ struct PredicateLowering {
     static func expression<T: PersistentEntity, V>(_ expression: Expression<T, V>)
         throws(StoreError) -> ExpressionNode
     {
-        var lowering = PredicateLowering(entity: .of(T.self))
+        var lowering = PredicateLowering(T.entityName) { _ in nil }
         lowering.variables[expression.variable.key] = .object(.evaluatedObject)
         let lowered = try lowering.lower(expression.expression)
         if let node = lowered.node { return node }
         throw lowering.unsupported("an expression that does not give a value")
     }
 
-    private init(entity: TypedEntity) { self.entity = entity }
+    private init(_ entityName: String?, _ name: @escaping (AnyKeyPath) -> String?) {
+        self.entityName = entityName
+        self.name = name
+    }
 
     // MARK: Parts
 
@@ -149,7 +164,10 @@ struct PredicateLowering {
     {
         switch root {
         case .object(let base):
-            guard let type = type(of: path).rootType as? any PersistentEntity.Type else { break }
+            guard let type = type(of: path).rootType as? any PersistentEntity.Type else {
+                guard let name = name(path) else { break }
+                return Self.property(.path(name, of: base), of: type(of: path).valueType)
+            }
             let entity = TypedEntity.of(type)
             guard let number = entity.number(of: path) else { break }
             if number == TypedEntity._identity { return .object(base) }
@@ -178,6 +196,15 @@ struct PredicateLowering {
         throw unsupported("\(path.words), which is not a persistent property,")
     }
 
+    /// A property of a type that nothing else is known of.
+    private static func property(_ node: ExpressionNode, of type: Any.Type) -> LoweredExpression {
+        switch (type as? any OptionalMetatype.Type)?.wrapped ?? type {
+        case is ManagedObject.Type: .object(node)
+        case is any ObjectCollection.Type: .collection(node)
+        default: .value(node)
+        }
+    }
+
     private static func compositeType(_ path: AnyKeyPath) -> (any CompositeValue.Type)? {
         let type: Any.Type = type(of: path).valueType
         if let composite = type as? any CompositeValue.Type { return composite }
@@ -188,8 +215,8 @@ struct PredicateLowering {
 
     func unsupported(_ what: String) -> StoreError {
         StoreError(
-            .invalidRequest, "a store cannot answer this predicate: \(what) is not supported",
-            context: .init(entity: entity.name))
+            .invalidRequest, "stores do not support this predicate: \(what) is not supported",
+            context: .init(entity: entityName))
     }
 
     /// The name of a node without its children.
@@ -207,8 +234,26 @@ extension Optional: OptionalMetatype {
     fileprivate static var wrapped: Any.Type { Wrapped.self }
 }
 
+/// Members of a to-many relationship.
+private protocol ObjectCollection {}
+
+extension Set: ObjectCollection where Element: ManagedObject {}
+extension Array: ObjectCollection where Element: ManagedObject {}
+
+extension PredicateNode {
+    /// The tree of a predicate over objects of a class that no macro describes.
+    ///
+    /// - Parameter name: the name of a property; nil for what is none.
+    /// - Throws: `StoreError` with `.invalidRequest` naming the part that a store cannot answer.
+    package init<T: ManagedObject>(
+        _ predicate: Predicate<T>, name: @escaping (AnyKeyPath) -> String?
+    ) throws(StoreError) {
+        self = try PredicateLowering.tree(predicate, of: nil, name: name)
+    }
+}
+
 extension FetchRequest where Result: PersistentEntity {
-    /// Asks for the objects of a class that match a predicate.
+    /// Fetches the objects of a class that match a predicate.
     ///
     /// ```swift
     /// let limit = 10.0
@@ -216,13 +261,12 @@ extension FetchRequest where Result: PersistentEntity {
     ///     FetchRequest<Product>(#Predicate { $0.price < limit && $0.category != nil }))
     /// ```
     ///
-    /// Comparisons, `&&`, `||`, `!`, `?:`, `??`, optional chains, arithmetic, `contains`, `starts(with:)` and
-    /// regular expressions of texts, `contains` of captured lists and ranges, and `contains { }`,
-    /// `allSatisfy { }`, `filter { }`, `count` and `isEmpty` of to-many relationships are understood. An
-    /// object is named by its id: `$0.maker?.objectID == id`.
+    /// Supported are comparisons, `&&`, `||`, `!`, `?:`, `??`, optional chains, arithmetic, `contains`, `starts(with:)` and
+    /// regular expressions on strings, `contains` on captured lists and ranges, and `contains { }`, `allSatisfy { }`,
+    /// `filter { }`, `count` and `isEmpty` on to-many relationships. Compare objects by id: `$0.maker?.objectID == id`.
     ///
-    /// - Throws: `StoreError` with `.invalidRequest` naming a part that no store can answer. What this store
-    ///   cannot answer, the fetch says.
+    /// - Throws: `StoreError` with `.invalidRequest` naming a part that no store supports. If only this store does not
+    ///   support it, the fetch throws.
     public init(_ predicate: Predicate<Result>, sortBy keys: [SortKey] = []) throws {
         self.init(predicate: try PredicateLowering.tree(predicate), sortBy: keys)
     }

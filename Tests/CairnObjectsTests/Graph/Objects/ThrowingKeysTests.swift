@@ -147,8 +147,9 @@ struct ThrowingKeysTests {
         let author = context.insert("Author")
         #expect(
             storeError { try author.setValue(9, forKey: "articleCount") }?.code == .invalidRequest)
-        var entity = EntityDescription(
-            "A", attributes: [AttributeDescription("t", .transformable)])
+        var attribute = AttributeDescription("t", .transformable)
+        attribute.valueTransformerName = "ThrowingKeysTests"
+        var entity = EntityDescription("A", attributes: [attribute])
         entity.fetchedProperties = [
             FetchedPropertyDescription("f", entityName: "A", predicateFormat: nil)
         ]
