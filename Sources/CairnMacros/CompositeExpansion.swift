@@ -1,4 +1,4 @@
-// `@Composite`: reading and writing a struct whose parts are leaves of a composite attribute.
+// `@Composite`: reading and writing a struct whose properties are leaves of a composite attribute.
 
 public import SwiftSyntax
 import SwiftSyntaxBuilder

@@ -1,7 +1,7 @@
-// Short questions about declarations.
+// Properties of declarations.
 
 import SwiftParser
-import SwiftSyntax
+package import SwiftSyntax
 
 extension AttributeListSyntax {
     /// The attribute of that name, with or without a module's name before it.
@@ -25,7 +25,7 @@ extension AttributeSyntax {
 
 extension TypeSyntax {
     /// The last name of a (dotted) type, without generic arguments.
-    var lastName: String {
+    package var lastName: String {
         if let member = self.as(MemberTypeSyntax.self) { return member.name.text }
         if let plain = self.as(IdentifierTypeSyntax.self) { return plain.name.text }
         return trimmedDescription
@@ -33,7 +33,7 @@ extension TypeSyntax {
 }
 
 extension DeclModifierListSyntax {
-    func contains(_ keywords: Keyword...) -> Bool {
+    package func contains(_ keywords: Keyword...) -> Bool {
         contains { modifier in keywords.contains { modifier.name.tokenKind == .keyword($0) } }
     }
 
@@ -54,7 +54,7 @@ extension DeclModifierListSyntax {
 
 extension TokenSyntax {
     /// The name without backticks.
-    var plainText: String {
+    package var plainText: String {
         let text = self.text
         return text.hasPrefix("`") && text.hasSuffix("`") && text.count > 2
             ? String(text.dropFirst().dropLast()) : text

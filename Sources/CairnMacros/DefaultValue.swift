@@ -1,5 +1,5 @@
-// Whether a declared default is the same for every object, and so a part of the model, or has to be computed
-// for each one, as `Date()` and `UUID()` have to.
+// Whether a declared default value is the same for every object, and so a part of the model, or has to be computed for each
+// one, like `Date()` and `UUID()`.
 //
 //   1. Literals, names and their members are the same; so are arrays of these.
 //   2. A call is not, unless it is known to make a constant of its literal arguments.

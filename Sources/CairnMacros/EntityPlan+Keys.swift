@@ -7,7 +7,7 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 extension EntityPlan {
-    /// The uniqueness constraints, those of single attributes included, in the order of the text: lists of names, and those with
+    /// The uniqueness constraints, including those of single attributes, in source order: lists of names, and those with
     /// options as expressions.
     func uniquenessConstraints(_ context: any MacroExpansionContext)
         -> (plain: [[String]], rules: [String])

@@ -1,4 +1,4 @@
-// What an entity class declares: read from its syntax alone, for no macro sees types.
+// What an entity class declares: read from its syntax alone, because macros do not see types.
 //
 // Numbers: the class's own persistent properties count from 0 in the order of the text; those of the class it
 // inherits from come before, which the generated code adds. Every role of the macro reads the class anew and

@@ -1,5 +1,5 @@
-// Which methods of an entity class validate a property: those that say so by their name and their parameter, as Core Data's
-// do. `func validateName(_ value: inout String) throws` is about `name`.
+// The methods of an entity class that validate a property: identified by their name and their parameter, as in Core Data.
+// `func validateName(_ value: inout String) throws` is about `name`.
 
 import SwiftSyntax
 

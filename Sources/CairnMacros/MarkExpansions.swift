@@ -1,5 +1,4 @@
-// Marks that stand for nothing by themselves: `@Entity` reads them. Each sees to it that it stands where it
-// means something.
+// Attributes that expand to nothing: `@Entity` reads them. Each checks that it is in a valid place.
 
 public import SwiftSyntax
 public import SwiftSyntaxMacros

@@ -24,17 +24,25 @@ open class PersistedExpansion: AccessorMacro {
             default: isReadOnly = true
             }
         }
-        let getter = accessor(.get, "_read(\(number)\(transformer))")
-        let setter = accessor(.set, "_write(\(number), newValue\(transformer))")
+        let getter = AccessorDeclSyntax(.get, "_read(\(number)\(transformer))")
+        let setter = AccessorDeclSyntax(.set, "_write(\(number), newValue\(transformer))")
         return isReadOnly ? [getter] : [getter, setter]
     }
+}
 
+extension AccessorDeclSyntax {
     /// An accessor with a call in it, which nobody here reads: the compiler gets its text.
-    private static func accessor(_ keyword: Keyword, _ call: String) -> AccessorDeclSyntax {
-        let statement = CodeBlockItemSyntax(
-            item: .expr(ExprSyntax(MissingExprSyntax(placeholder: .identifier(" \(call) ")))))
-        return AccessorDeclSyntax(
+    init(_ keyword: Keyword, _ call: String) {
+        self.init(
             accessorSpecifier: .keyword(keyword, trailingTrivia: .space),
-            body: CodeBlockSyntax(statements: [statement]))
+            body: CodeBlockSyntax(statements: [CodeBlockItemSyntax(call: call)]))
+    }
+}
+
+extension CodeBlockItemSyntax {
+    /// A statement that is a call.
+    init(call: String) {
+        self.init(
+            item: .expr(ExprSyntax(MissingExprSyntax(placeholder: .identifier(" \(call) ")))))
     }
 }

@@ -1,4 +1,4 @@
-// What stands before the persistent properties of a class: `@_Persisted`, with the number of each.
+// The attributes before the persistent properties of a class: `@_Persisted`, with the number of each.
 //
 // The compiler asks for it member by member, with all of the class each time. The answers about one class are found out together,
 // and kept until another class is asked about.

@@ -1,4 +1,4 @@
-// What becomes of one member `var` of an entity.
+// How one member `var` of an entity is expanded.
 //
 //   1. Computed, static and lazy properties, constants with a value and @Transient ones stay as they are.
 //   2. The rest is persistent; whatever keeps a property from being that is reported.

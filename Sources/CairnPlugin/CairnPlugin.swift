@@ -9,11 +9,13 @@ final class PersistedMacro: PersistedExpansion {}
 final class MarkMacro: MarkExpansion {}
 final class KeyListMacro: KeyListExpansion {}
 final class CompositeMacro: CompositeExpansion {}
+final class ManagedMacro: ManagedExpansion {}
+final class ManagedAccessorMacro: ManagedAccessorExpansion {}
 
 @main
 struct CairnPlugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
         EntityMacro.self, PersistedMacro.self, MarkMacro.self, KeyListMacro.self,
-        CompositeMacro.self,
+        CompositeMacro.self, ManagedMacro.self, ManagedAccessorMacro.self,
     ]
 }

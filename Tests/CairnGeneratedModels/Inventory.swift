@@ -3,8 +3,8 @@
 //
 //     let container = try PersistentContainer(at: "inventory.cairn", for: Part.self, Kit.self)
 //
-// A store that was made with the model itself opens with that, since classes cannot say all of what
-// is stored: Part. What is called otherwise here is asked for by the model's name there:
+// A store that was created with the model itself is opened like this, because classes cannot
+// express everything that is stored: Part. Read renamed properties there by the model's names, with
 // value(forKey:).
 //
 //     let container = try PersistentContainer(
@@ -19,7 +19,7 @@ public import Cairn
 @Composite
 public struct PartBox: Hashable, Sendable {
     public var width: Double = 1.0
-    // The model says more of it, which an element cannot: minimumValue: 0.0
+    // Options in the model that an element cannot have: minimumValue: 0.0
     public var height: Double?
     public var inner: PartBoxInner?
 
@@ -46,14 +46,14 @@ public struct PartBoxInner: Hashable, Sendable {
 public class Part: ManagedObject {
     #Unique<Part>([\.`serial number`, \.box.width])
     #Index<Part>([.descending(\.box.width)])
-    // Index byPlace, which cannot be said here: size (r-tree).
+    // Index byPlace, which cannot be expressed here: size (r-tree).
     @Attribute(minimumValue: "A") public var `serial number`: String
-    // The model calls it description, which means something in every object.
+    // The model calls it description, which is reserved in every object.
     // An older model calls it text.
     @Attribute(originalName: "description", minimumLength: 1) public var description_: String?
-    // The model says maximumLength: 3, which is for strings.
+    // The model declares maximumLength: 3, which is only for strings.
     @Attribute(maximumValue: 2147483647) public var size: Int32?
-    // The default is given to each new object, and not to the rows of a batch insert.
+    // New objects get the default value, but rows of a batch insert do not.
     public var picture: Data = Data(base64Encoded: "AQID")!
     public var nothing: Data? = Data()
     public var endless: Double = Double.infinity
@@ -63,18 +63,18 @@ public class Part: ManagedObject {
     public var whole: Decimal? = -3
     public var moment: Date = Date(timeIntervalSinceReferenceDate: -2)
     public var link: URL = URL(string: "https://example.org/a%22b")!
-    // The model allows external storage, which is for bytes.
+    // The model allows external storage, which is only for bytes.
     // User info: line = two\nlines, shown = never
     public var note: String?
     // Transformable (class [String: [Int]], transformer CairnJSON): stored as JSON.
-    // The default is given to each new object, and not to the rows of a batch insert.
+    // New objects get the default value, but rows of a batch insert do not.
     @Attribute(.externalStorage) public var sizes: [String: [Int]] = .init()
-    // Transformable (transformer CairnJSON): its bytes. A Codable type in their place is stored as
-    // JSON, any other by @Attribute(.transformable(by:)).
-    // The model has a default for it, W10=.
+    // Transformable (transformer CairnJSON): its bytes. Use a Codable type to store it as JSON, or
+    // any other with @Attribute(.transformable(by:)).
+    // Its default value in the model is W10=.
     public var words: Data?
     @Attribute(hashModifier: "b") public var box: PartBox
-    // Transient, and of no type: it lives in the object, which notices no change of it.
+    // Transient and untyped: it is kept in the object, which does not track its changes.
     @Transient public var other: ObjectID? = nil
     @Relationship(deleteRule: .noAction, isOptional: false, originalName: "set", hashModifier: "k")
     public var kit: Kit?

@@ -5,8 +5,8 @@
 //         at: "library.cairn", for: LibraryItem.self, Book.self, Magazine.self, Author.self,
 //         Shelf.self, Loan.self)
 //
-// A store that was made with the model itself opens with that, since classes cannot say all of what
-// is stored: Book, Item.
+// A store that was created with the model itself is opened like this, because classes cannot
+// express everything that is stored: Book, Item.
 //
 //     let container = try PersistentContainer(
 //         at: "library.cairn",
@@ -14,10 +14,10 @@
 //         classes: ObjectClasses(for: LibraryItem.self, Book.self, Magazine.self, Author.self,
 //         Shelf.self, Loan.self))
 //
-// What the model says beside its entities, and classes do not:
+// What the model contains besides its entities, and classes do not:
 //   - configuration Public: Author, Shelf
 //   - fetch request cheaperThan: Item where price < $LIMIT
-//   - composite Empty, of which no struct can be made, or which no attribute has
+//   - composite Empty, which cannot be a struct, or is not used by an attribute
 //
 // swift-format-ignore-file
 
@@ -28,13 +28,13 @@ struct Spot: Hashable, Sendable {
     var room: String?
     var position: Position
     var measured: Date?
-    // nothing: a composite without elements, which no struct can be.
+    // nothing: a composite without elements, which cannot be a struct.
 }
 
 @Composite
 struct Position: Hashable, Sendable {
     var row: Int16 = 1
-    // The model says more of it, which an element cannot: minimumValue: 1
+    // Options in the model that an element cannot have: minimumValue: 1
     var column: Int16?
 }
 
@@ -44,7 +44,7 @@ class LibraryItem: ManagedObject {
     #Unique<LibraryItem>([\.code])
     #Unique<LibraryItem>([\.title, \.shelf])
     #Index<LibraryItem>([.ascending(\.title), .descending(\.acquired)])
-    // Index byLowerTitle, which cannot be said here: lowercase:(title).
+    // Index byLowerTitle, which cannot be expressed here: lowercase:(title).
     // The model limits this index to the objects where title != nil.
     #Index<LibraryItem>([\.spot?.position.row])
     @Attribute(minimumLength: 3, maximumLength: 12, pattern: #"\A[A-Z]+-\d+\z"#) var code: String
@@ -77,13 +77,13 @@ final class Book: LibraryItem {
     var keywords: [String]?
     // Transformable (class .[String: Double]): stored as JSON.
     var margins: [String: Double]?
-    // Transformable (class UIColor, transformer ColorTransformer): its bytes. A Codable type in
-    // their place is stored as JSON, any other by @Attribute(.transformable(by:)).
+    // Transformable (class UIColor, transformer ColorTransformer): its bytes. Use a Codable type to
+    // store it as JSON, or any other with @Attribute(.transformable(by:)).
     var colour: Data?
     @Attribute(.ephemeral) var selection: Int16 = 3
-    // Transient, and of no type: it lives in the object, which notices no change of it.
+    // Transient and untyped: it is kept in the object, which does not track its changes.
     @Transient var opinion: Any? = nil
-    // Transient: it lives in the object, which notices no change of it.
+    // Transient: it is kept in the object, which does not track its changes.
     @Transient var seen: Spot? = nil
     var indexed: String?
     @Relationship(minimumModelCount: 1, maximumModelCount: 5, inverse: \Author.books)

@@ -8,9 +8,9 @@
 //         Station.self, Shared.self, Child.self, Generic.self, Keywords.self, Members.self,
 //         Texts.self)
 //
-// A store that was made with the model itself opens with that, since classes cannot say all of what
-// is stored: Child, Columns, Data, Entity, Members, Parent, Relationship, Task, Texts. What is
-// called otherwise here is asked for by the model's name there: value(forKey:).
+// A store that was created with the model itself is opened like this, because classes cannot
+// express everything that is stored: Child, Columns, Data, Entity, Members, Parent, Relationship,
+// Task, Texts. Read renamed properties there by the model's names, with value(forKey:).
 //
 //     let container = try PersistentContainer(
 //         at: "names.cairn", model: ManagedObjectModel(contentsOfFile: "Names.xcdatamodel"),
@@ -28,11 +28,11 @@ import Cairn
 struct DateValue: Hashable, Sendable {
     var day: String?
     var writer: String?
-    // The model calls it hashValue, which cannot be a name here.
+    // The model calls it hashValue, which is not a valid name here.
     var hashValue_: String?
     var hash: String?
     var `default`: Bool = false
-    // The model calls it a "quote", which cannot be a name here.
+    // The model calls it a "quote", which is not a valid name here.
     var aQuote: Date?
 }
 
@@ -62,7 +62,7 @@ final class TimeZone: ManagedObject {}
 @Entity("Task")
 final class TaskObject: ManagedObject {
     @Relationship(inverse: "default") var `default`: TaskObject?
-    // The model calls it its own, which its own inverse cannot be.
+    // The model calls it its own, which cannot be the name of its own inverse.
     @Relationship(originalName: "its own", inverse: "itsOwn") var itsOwn: Set<TaskObject>
     @Relationship(inverse: \TaskObject.`a step`) var `in`: TaskObject?
     var `a step`: Set<TaskObject>
@@ -81,10 +81,10 @@ final class Entity: ManagedObject {
 
 @Entity
 final class Relationship: ManagedObject {
-    // The model calls it description, which means something in every object.
+    // The model calls it description, which is reserved in every object.
     @Attribute(originalName: "description") var description_: String?
     @Attribute(derived: "entity_.@count") var members: Int64?
-    // The model calls it entity, which means something in every object.
+    // The model calls it entity, which is reserved in every object.
     @Relationship(deleteRule: .cascade, originalName: "entity") var entity_: Set<Entity>
 }
 
@@ -124,7 +124,7 @@ class Shared: ManagedObject {
 // The model calls it Shared, which is another entity's class.
 @Entity
 class Child: Shared {
-    // The model calls it objectID, which means something in every object.
+    // The model calls it objectID, which is reserved in every object.
     @Attribute(originalName: "objectID") var objectID__: String?
     @Attribute(derived: "uppercase:(Shared_)") var shout: String?
 }
@@ -197,31 +197,31 @@ final class Keywords: ManagedObject {
 
 @Entity
 final class Members: ManagedObject {
-    // The model calls it description, which means something in every object.
+    // The model calls it description, which is reserved in every object.
     // An older model calls it text.
     @Attribute(originalName: "description") var description_: String?
     @Attribute(derived: "canonical:(description_)") var folded: String?
-    // The model calls it entity, which means something in every object.
+    // The model calls it entity, which is reserved in every object.
     @Attribute(originalName: "entity") var entity_: String?
-    // The model calls it objectID, which means something in every object.
+    // The model calls it objectID, which is reserved in every object.
     @Attribute(originalName: "objectID") var objectID_: String?
-    // The model calls it managedObjectContext, which means something in every object.
+    // The model calls it managedObjectContext, which is reserved in every object.
     @Attribute(originalName: "managedObjectContext") var managedObjectContext_: String?
-    // The model calls it isInserted, which means something in every object.
+    // The model calls it isInserted, which is reserved in every object.
     @Attribute(originalName: "isInserted") var isInserted_: String?
-    // The model calls it isUpdated, which means something in every object.
+    // The model calls it isUpdated, which is reserved in every object.
     @Attribute(originalName: "isUpdated") var isUpdated_: String?
-    // The model calls it isDeleted, which means something in every object.
+    // The model calls it isDeleted, which is reserved in every object.
     @Attribute(originalName: "isDeleted") var isDeleted_: String?
-    // The model calls it isFault, which means something in every object.
+    // The model calls it isFault, which is reserved in every object.
     @Attribute(originalName: "isFault") var isFault_: String?
-    // The model calls it absorbedInto, which means something in every object.
+    // The model calls it absorbedInto, which is reserved in every object.
     @Attribute(originalName: "absorbedInto") var absorbedInto_: String?
-    // The model calls it hasChanges, which means something in every object.
+    // The model calls it hasChanges, which is reserved in every object.
     @Attribute(originalName: "hasChanges") var hasChanges_: String?
-    // The model calls it hasPersistentChangedValues, which means something in every object.
+    // The model calls it hasPersistentChangedValues, which is reserved in every object.
     @Attribute(originalName: "hasPersistentChangedValues") var hasPersistentChangedValues_: String?
-    // The model calls it hashValue, which means something in every object.
+    // The model calls it hashValue, which is reserved in every object.
     @Attribute(originalName: "hashValue") var hashValue_: String?
     var hash: String?
     var value: String?
@@ -243,7 +243,7 @@ final class Members: ManagedObject {
     var extras: String?
     var toMany: String?
     var binding: String?
-    // The model calls it self, which means something in every object.
+    // The model calls it self, which is reserved in every object.
     @Attribute(originalName: "self") var self_: String?
     // The model calls it Self, which is a type's name here.
     @Attribute(originalName: "Self") var Self_: String?
@@ -269,23 +269,23 @@ final class Members: ManagedObject {
     var kind: String?
     var object: String?
     var _Root: String?
-    // The model calls it _base, which means something in every object.
+    // The model calls it _base, which is reserved in every object.
     @Attribute(originalName: "_base") var _base_: String?
-    // The model calls it _count, which means something in every object.
+    // The model calls it _count, which is reserved in every object.
     @Attribute(originalName: "_count") var _count_: String?
-    // The model calls it _entity, which means something in every object.
+    // The model calls it _entity, which is reserved in every object.
     @Attribute(originalName: "_entity") var _entity_: String?
-    // The model calls it _parent, which means something in every object.
+    // The model calls it _parent, which is reserved in every object.
     @Attribute(originalName: "_parent") var _parent_: String?
-    // The model calls it _paths, which means something in every object.
+    // The model calls it _paths, which is reserved in every object.
     @Attribute(originalName: "_paths") var _paths_: String?
-    // The model calls it _property, which means something in every object.
+    // The model calls it _property, which is reserved in every object.
     @Attribute(originalName: "_property") var _property_: String?
-    // The model calls it _read, which means something in every object.
+    // The model calls it _read, which is reserved in every object.
     @Attribute(originalName: "_read") var _read_: String?
-    // The model calls it _write, which means something in every object.
+    // The model calls it _write, which is reserved in every object.
     @Attribute(originalName: "_write") var _write_: String?
-    // The model calls it _typedEntity, which means something in every object.
+    // The model calls it _typedEntity, which is reserved in every object.
     @Attribute(originalName: "_typedEntity") var _typedEntity_: String?
     var _description: String?
 }
@@ -298,19 +298,19 @@ final class Texts: ManagedObject {
     var `2nd-name`: String?
     var größe: String?
     var 名前: String?
-    // The model calls it a.b, which Swift cannot write.
+    // The model calls it a.b, which is not a valid Swift name.
     @Attribute(originalName: "a.b") var aB: String?
-    // The model calls it a `tick`, which Swift cannot write.
+    // The model calls it a `tick`, which is not a valid Swift name.
     @Attribute(originalName: "a `tick`") var aTick: String?
-    // The model calls it back\slash, which Swift cannot write.
+    // The model calls it back\slash, which is not a valid Swift name.
     @Attribute(originalName: #"back\slash"#) var backSlash: String?
-    // The model calls it -minus, which Swift cannot write.
+    // The model calls it -minus, which is not a valid Swift name.
     @Attribute(originalName: "-minus") var minus: String?
-    // The model calls it $price, which Swift cannot write.
+    // The model calls it $price, which is not a valid Swift name.
     @Attribute(originalName: "$price") var price: String?
-    // The model calls it _, which Swift cannot write.
+    // The model calls it _, which is not a valid Swift name.
     @Attribute(originalName: "_") var value: String?
-    // The model calls it +, which Swift cannot write.
+    // The model calls it +, which is not a valid Swift name.
     @Attribute(originalName: "+") var value_: String?
     var `100%`: Int16? = 7
     var quoted: String = "say \"hi\" \\ or \"# not\n"

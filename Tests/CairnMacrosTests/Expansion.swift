@@ -49,6 +49,8 @@ struct Expansion {
         "Transient": MacroSpec(type: MarkExpansion.self),
         "Unique": MacroSpec(type: KeyListExpansion.self),
         "Index": MacroSpec(type: KeyListExpansion.self),
+        "NSManaged": MacroSpec(type: ManagedExpansion.self),
+        "NSManagedAccessor": MacroSpec(type: ManagedAccessorExpansion.self),
         "Composite": MacroSpec(
             type: CompositeExpansion.self, conformances: ["Cairn.CompositeValue"]),
     ]

@@ -48,30 +48,30 @@ struct TransformerMarkTests {
     private static let refused: [Misused] = [
         .member(
             "unique and derived", #"@Attribute(.unique, derived: "b") var a: String?"#,
-            "2:12 a derived attribute is computed by the save: it cannot be unique"),
+            "2:12 a derived attribute is computed by saves: it cannot be unique"),
         .member(
             "a derived key",
             #"#Unique<A>([\.a])"# + "\n" + #"@Attribute(derived: "b") var a: Int?"#,
-            "2:13 a derived attribute is computed by the save: it cannot be unique"),
+            "2:13 a derived attribute is computed by saves: it cannot be unique"),
         .member(
             "unique and transformed",
             "@Attribute(.unique, .transformable(by: T.self)) var a: Paint?",
-            "2:12 this is stored as bytes, which have no fixed form: it cannot be unique"),
+            "2:12 this is stored as bytes without a canonical form: it cannot be unique"),
         .member(
             "unique and a collection", "@Attribute(.unique) var a: [String]",
-            "2:12 this is stored as bytes, which have no fixed form: it cannot be unique"),
+            "2:12 this is stored as bytes without a canonical form: it cannot be unique"),
         .member(
             "two transformers", "@Attribute(.codable, .transformable(by: T.self)) var a: Paint?",
-            "2:12 an attribute is stored in one way: .codable or .transformable(by:)",
-            "2:22 an attribute is stored in one way: .codable or .transformable(by:)"),
+            "2:12 an attribute can only be stored in one way: .codable or .transformable(by:)",
+            "2:22 an attribute can only be stored in one way: .codable or .transformable(by:)"),
         .member(
             "nothing to be shown for bytes that are no value",
             "@Attribute(.transformable(by: T.self)) var a: Paint",
-            "2:12 stored bytes may be unreadable, and the property needs a value then: give it a default, or make it optional"
+            "2:12 stored bytes may be unreadable: give the property a default value, or make it optional"
         ),
         .member(
             "nothing to be shown for JSON that is no value", "@Attribute(.codable) var a: Shade",
-            "2:12 stored bytes may be unreadable, and the property needs a value then: give it a default, or make it optional"
+            "2:12 stored bytes may be unreadable: give the property a default value, or make it optional"
         ),
         .member(
             "derived and transformed",
@@ -79,10 +79,10 @@ struct TransformerMarkTests {
             "2:12 a derived attribute is computed: there is nothing to transform"),
         .member(
             "a transformer without its label", "@Attribute(.transformable(T.self)) var a: Paint?",
-            "2:12 write the options of @Attribute in place, as in '.unique'"),
+            "2:12 write the options of @Attribute inline, such as '.unique'"),
         .member(
             "another option with arguments", "@Attribute(.unique(by: T.self)) var a: Int",
-            "2:12 write the options of @Attribute in place, as in '.unique'"),
+            "2:12 write the options of @Attribute inline, such as '.unique'"),
         .member(
             "a collection as a key", #"#Index<A>([\.a])"# + "\nvar a: Set<Tag>",
             "2:12 'a' is stored as bytes or is a to-many relationship: #Index takes other attributes and to-one relationships"
@@ -94,22 +94,22 @@ struct TransformerMarkTests {
         ),
         .member(
             "a length of a collection", "@Attribute(minimumLength: 1) var a: [String]",
-            "2:12 'minimumLength' is for strings"),
+            "2:12 'minimumLength' is only for strings"),
         .member(
             "a pattern of what is transformed",
             #"@Attribute(.codable, pattern: "x") var a: Shade = .light"#,
-            "2:22 'pattern' is for strings"),
+            "2:22 'pattern' is only for strings"),
         .member(
             "a limit of a dictionary", "@Attribute(minimumValue: 1) var a: [String: Int]?",
-            "2:12 'minimumValue' is for numbers, dates and strings"),
+            "2:12 'minimumValue' is only for numbers, dates and strings"),
         .member(
             "a count of one object", "@Relationship(minimumModelCount: 1) var a: Tag?",
-            "2:15 'minimumModelCount' is for to-many relationships: 'isOptional: false' says that there must be a target"
+            "2:15 'minimumModelCount' is for to-many relationships: use 'isOptional: false' to require a target"
         ),
         .member(
             "the most of one object",
             "@Relationship(deleteRule: .deny, maximumModelCount: 1) var a: Tag?",
-            "2:34 'maximumModelCount' is for to-many relationships: 'isOptional: false' says that there must be a target"
+            "2:34 'maximumModelCount' is for to-many relationships: use 'isOptional: false' to require a target"
         ),
     ]
 

@@ -31,23 +31,23 @@ struct UniqueOptionTests {
     private static let misuses: [Misused] = [
         .member(
             "a condition that is no literal", #"#Unique<A>([\.a], where: text)"# + "\nvar a: Int",
-            "2:26 write this as a string literal: the macro reads it"),
+            "2:26 this must be a string literal, because the macro reads it"),
         .member(
             "a flag that is no literal",
             #"#Unique<A>([\.a], nilsAreEqual: flag)"# + "\nvar a: Int?",
-            "2:33 write this as 'true' or 'false': the macro reads it"),
+            "2:33 this must be 'true' or 'false', because the macro reads it"),
         .member(
             "no string among the keys",
             #"#Unique<A>([\.a, \.b], caseInsensitive: true)"# + "\nvar a: Int\nvar b: Date",
-            "2:24 'caseInsensitive' needs a list with a string property in it"),
+            "2:24 'caseInsensitive' requires a list with at least one string property"),
         .member(
             "no string in one of the lists",
             #"#Unique<A>([\.a], [\.b], diacriticInsensitive: true)"#
                 + "\nvar a: Int\nvar b: String",
-            "2:26 'diacriticInsensitive' needs a list with a string property in it"),
+            "2:26 'diacriticInsensitive' requires a list with at least one string property"),
         .member(
             "options without a list", #"#Unique<A>(nilsAreEqual: true)"# + "\nvar a: Int",
-            "2:1 #Unique needs at least one property"),
+            "2:1 #Unique requires at least one property"),
     ]
 
     @Test("What options cannot be", arguments: misuses)
