@@ -38,7 +38,7 @@ package struct MemoryByteStream: ByteStream {
 
     /// Gives at most `step` bytes at a time.
     package init(_ bytes: [UInt8], step: Int = .max) {
-        precondition(step > 0, "a stream gives at least one byte at a time")
+        precondition(step > 0, "a stream reads at least one byte at a time")
         self.bytes = bytes
         self.step = step
     }

@@ -77,7 +77,7 @@ package final class CSVListReader: ListReader {
             }
             guard count == columns.count else {
                 throw ListError(
-                    "the row has \(count) cells, but the header names \(columns.count) fields",
+                    "the row has \(count) cells, but the header has \(columns.count) fields",
                     line: line, record: record.number)
             }
             _ = try takeLineEnd()
@@ -105,7 +105,7 @@ package final class CSVListReader: ListReader {
             }
             guard names.insert(name).inserted else {
                 throw ListError(
-                    "the header names \(text) twice", line: line, column: place.column)
+                    "the header contains \(text) twice", line: line, column: place.column)
             }
             columns.append(fields.index(name, parent: nil, after: columns.last))
         } while try bytes.take(delimiter)
@@ -115,7 +115,7 @@ package final class CSVListReader: ListReader {
                 (UInt8(ascii: "|"), "pipes"),
             ] where separator != delimiter && only.contains(separator) {
                 throw ListError(
-                    "the header has \(what) between its names: if they are what separates them, say"
+                    "the header has \(what) between its names: if that is the delimiter, use"
                         + " --delimiter \(ListOptions.name(ofDelimiter: separator))",
                     line: line)
             }
@@ -129,7 +129,7 @@ package final class CSVListReader: ListReader {
             try bytes.copyText(into: &text, until: plainStops)
             if try bytes.peek() == UInt8(ascii: "\"") {
                 throw bytes.error(
-                    "a quote inside a cell that does not begin with one: put quotes around the cell, and double those inside"
+                    "a quote inside an unquoted cell: quote the cell, and double the quotes inside"
                 )
             }
             return

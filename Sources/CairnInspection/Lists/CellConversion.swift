@@ -36,7 +36,7 @@ extension ListRecord {
         case .null: return .value(.null)
         case .nested:
             if type == .string, keepsNested { return .value(.string(text(cell))) }
-            return .failure("it is an object or an array, and the attribute holds single values")
+            return .failure("it is an object or an array, but the attribute holds single values")
         case .no, .yes:
             let truth = cell.kind == .yes
             switch type {
@@ -80,7 +80,7 @@ extension ListRecord {
         case .date:
             if isNumber {
                 return .failure(
-                    "a number does not say what it counts: write the date as 2024-05-01 or"
+                    "a number is ambiguous as a date: write 2024-05-01 or"
                         + " 2024-05-01T12:00:00Z, or make the attribute a number")
             }
             let text = String(decoding: text, as: UTF8.self)
@@ -156,7 +156,7 @@ extension ListRecord {
             switch number.whole {
             case .value(0): return .value(.boolean(false))
             case .value(1): return .value(.boolean(true))
-            default: return .failure("the only numbers that a boolean takes are 0 and 1")
+            default: return .failure("the only numbers valid for a boolean are 0 and 1")
             }
         }
         switch String(decoding: text, as: UTF8.self).lowercased() {
@@ -171,11 +171,13 @@ extension ListRecord {
         guard let first = text.first, let last = text.last else {
             return .failure("an empty text is not a number")
         }
-        if first == 0x20 || last == 0x20 { return .failure("spaces make it a text") }
-        if first == UInt8(ascii: "+") { return .failure("a plus sign makes it a text") }
+        if first == 0x20 || last == 0x20 {
+            return .failure("it contains spaces, so it is a string")
+        }
+        if first == UInt8(ascii: "+") { return .failure("it has a plus sign, so it is a string") }
         let digits = first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
         if digits.count > 1, digits.first == 0x30, digits.allSatisfy({ 0x30...0x39 ~= $0 }) {
-            return .failure("leading zeros make it a text")
+            return .failure("it has leading zeros, so it is a string")
         }
         return .failure("it is not a number")
     }

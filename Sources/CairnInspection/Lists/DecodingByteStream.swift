@@ -23,7 +23,7 @@ struct DecodingByteStream: ByteStream {
 
     /// The stream's encoding must say the order of its bytes.
     init(_ stream: any ByteStream, encoding: ListEncoding) {
-        precondition(encoding != .utf16, "the order of the bytes is known when they are read")
+        precondition(encoding != .utf16, "the byte order is known when reading")
         self.stream = stream
         self.encoding = encoding
     }

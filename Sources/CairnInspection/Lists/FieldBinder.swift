@@ -116,7 +116,7 @@ package final class FieldBinder: FieldPlan {
     private func bind(_ field: FieldTable.Field, toRelationship index: Int) -> FieldUse {
         let name = related[index].name
         if let owner = partOwners[index] {
-            return refuse(field, "\(owner) goes to \(name) already")
+            return refuse(field, "\(owner) is already mapped to \(name)")
         }
         if let owner = relatedOwners.updateValue(field.name, forKey: name) {
             return refuse(field, "\(name) already takes its value from \(owner)")
@@ -131,7 +131,7 @@ package final class FieldBinder: FieldPlan {
         guard !relationship.isToMany else {
             return refuse(
                 field,
-                "\(relationship.name) is to-many: give the keys of its objects as a list, in one field"
+                "\(relationship.name) is to-many: put the keys of its objects in one field, as a list"
             )
         }
         // An object is the relationship's own field; a column beside others is not.
@@ -174,10 +174,10 @@ package final class FieldBinder: FieldPlan {
 
     private func reason(_ name: String, isMapped: Bool) -> String {
         if entity.attributeIndex(named: name) != nil {
-            return "\(name) is transient: a store does not hold it"
+            return "\(name) is transient: it is not stored"
         }
         if entity.relationshipIndex(named: name) != nil {
-            return "\(name) is transient: a store does not hold it"
+            return "\(name) is transient: it is not stored"
         }
         return isMapped
             ? "\(entity.name) has no attribute \(name)"

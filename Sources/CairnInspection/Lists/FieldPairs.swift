@@ -42,7 +42,7 @@ package struct FieldPairs: Sendable, Equatable {
                 guard !name.isEmpty else { throw problem("“\(pair)” has no name: write \(form)") }
                 let value = String(pair[pair.index(after: equals)...])
                 guard values.updateValue(value, forKey: name) == nil else {
-                    throw problem("\(name) is there twice")
+                    throw problem("\(name) occurs twice")
                 }
             }
             guard rest.isEmpty else { throw problem("“\(rest)” has no =: write \(form)") }
@@ -69,7 +69,7 @@ package struct FieldPairs: Sendable, Equatable {
         for (name, value) in values {
             let field = FieldMapping.withoutPropertiesPrefix(name)
             guard pairs.values.updateValue(value, forKey: field) == nil else {
-                throw ListError("\(option) names a field twice: \(field) is properties.\(field)")
+                throw ListError("\(option) mentions a field twice: \(field) is properties.\(field)")
             }
         }
         return pairs

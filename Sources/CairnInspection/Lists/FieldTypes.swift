@@ -17,7 +17,7 @@ package struct FieldTypes: Sendable, Equatable {
         for name in names where self.type(of: name) == nil {
             let known = Self.known.map(\.rawValue).joined(separator: ", ")
             throw pairs.problem(
-                "“\(pairs[name] ?? "")” is not a type that a list can have. The types are: \(known)"
+                "“\(pairs[name] ?? "")” is not a type for lists. The types are: \(known)"
             )
         }
     }

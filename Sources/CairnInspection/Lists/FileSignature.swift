@@ -79,13 +79,13 @@ package struct FileSignature: Sendable {
             return FileSignature(start, "a spreadsheet", "save the sheet as CSV first")
         }
         return FileSignature(
-            start, "a zip archive", "unpack it on the way, unzip -p FILE | cairn import … -",
+            start, "a zip archive", "unpack it while importing, unzip -p FILE | cairn import … -",
             isPacked: true)
     }
 
     private static func compressed(_ bytes: [UInt8], _ tool: String) -> FileSignature {
         FileSignature(
-            bytes, "compressed", "unpack it on the way, \(tool) FILE | cairn import … -",
+            bytes, "compressed", "unpack it while importing, \(tool) FILE | cairn import … -",
             isPacked: true)
     }
 
@@ -100,10 +100,11 @@ package struct FileSignature: Sendable {
             Array("Rar!\u{1A}\u{7}".utf8), "a rar archive", "unpack it first", isPacked: true),
         FileSignature(
             [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1],
-            "a spreadsheet or document of an old version of Office", "save the sheet as CSV first"),
+            "a spreadsheet or document from an old version of Office", "save the sheet as CSV first"
+        ),
         FileSignature(
             "SQLite format 3\0", "an SQLite database",
-            "export the table as CSV or JSON; one that Core Data wrote is imported by"
+            "export the table as CSV or JSON, or import a Core Data store with"
                 + " cairn import-coredata"),
         FileSignature("bplist00", "a binary property list", "a list is JSON or CSV"),
         FileSignature("PAR1\u{15}", "a Parquet file", "save the table as CSV or JSON first"),

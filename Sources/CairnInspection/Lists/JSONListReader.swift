@@ -172,7 +172,7 @@ package final class JSONListReader: ListReader {
                 try scanner.takeString(into: &type)
                 guard type == FeatureNames.feature else {
                     throw scanner.error(
-                        "a feature is expected here, not a \(String(decoding: type, as: UTF8.self))"
+                        "expected a feature, not a \(String(decoding: type, as: UTF8.self))"
                     )
                 }
             // It says nothing that the coordinates do not say.

@@ -117,7 +117,7 @@ package struct JSONScanner: ~Copyable {
         let found =
             byte < 0x20 || byte >= 0x7F
             ? "the byte \(String(byte, radix: 16))" : "\(Character(Unicode.Scalar(byte)))"
-        return error("expected \(wanted), but there is \(found)")
+        return error("expected \(wanted), but found \(found)")
     }
 
     // MARK: Values

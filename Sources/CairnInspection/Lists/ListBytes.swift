@@ -16,7 +16,7 @@ package struct ListBytes: ~Copyable {
 
     /// What is wrong with bytes that are no text, and what to do.
     private static let noText =
-        "these bytes are not UTF-8: say with --encoding what they are, such as windows-1252"
+        "these bytes are not UTF-8: specify the encoding with --encoding, such as windows-1252"
 
     private var stream: any ByteStream
     private let base: UnsafeMutablePointer<UInt8>
@@ -31,7 +31,7 @@ package struct ListBytes: ~Copyable {
 
     /// Reads a stream from its beginning.
     package init(_ stream: any ByteStream, capacity: Int = usualCapacity) {
-        precondition(capacity > 0, "a window holds at least one byte")
+        precondition(capacity > 0, "a window has at least one byte")
         self.stream = stream
         self.capacity = capacity
         base = .allocate(capacity: capacity)
@@ -94,7 +94,7 @@ package struct ListBytes: ~Copyable {
     package mutating func takeByteOrderMark() throws(ListError) {
         guard let first = try peek() else { return }
         if first == 0xFE || first == 0xFF {
-            throw error("it seems to be UTF-16, not UTF-8: say --encoding utf-16")
+            throw error("it seems to be UTF-16, not UTF-8: use --encoding utf-16")
         }
         guard first == 0xEF else { return }
         for byte: UInt8 in [0xEF, 0xBB, 0xBF] {

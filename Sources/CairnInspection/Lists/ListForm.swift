@@ -60,7 +60,7 @@ package enum ListForm: Sendable, Hashable {
         let isNamedJSON = ["json", "geojson", "jsonl", "ndjson"].contains(source.ending)
         if source.options.delimiter != nil {
             guard !isNamedJSON else {
-                throw ListError("its name says JSON, and --delimiter is for CSV: leave it out")
+                throw ListError("its name says JSON, but --delimiter is for CSV: omit it")
             }
             return .csv
         }

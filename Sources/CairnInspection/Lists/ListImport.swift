@@ -236,7 +236,7 @@ package final class ListImport: @unchecked Sendable {
         }
         note(
             part.cell, attribute: field.name, field.type,
-            "the key of \(field.destination.name) is missing, which is \(field.keys)")
+            "the key of \(field.destination.name), \(field.keys), is missing")
         return nil
     }
 

@@ -178,7 +178,7 @@ private final class GrowthPlan: FieldPlan {
         var names: Set<String> = []
         for field in new {
             guard names.insert(field.name).inserted else {
-                throw ListError("two fields would be called \(field.name): rename one with --map")
+                throw ListError("two fields would be named \(field.name): rename one with --map")
             }
             additions.append(field.facts.attribute(field.name, type: types.type(of: field.name)))
         }

@@ -139,7 +139,7 @@ private final class InferencePlan: FieldPlan {
                 continue
             }
             guard known.insert(field).inserted else {
-                throw ListError("two fields would be called \(field): rename one with --map")
+                throw ListError("two fields would be named \(field): rename one with --map")
             }
             attributes.append(
                 facts.attribute(field, type: types.type(of: field), isKey: keys.contains(field)))
@@ -147,7 +147,7 @@ private final class InferencePlan: FieldPlan {
         for (option, names) in [("--unique", keys.sorted()), ("--type", types.names)] {
             for name in names where !known.contains(name) {
                 throw ListError(
-                    "\(option) names \(name), which \(list) does not have. It has: "
+                    "\(option) mentions \(name), which is not in \(list). It has: "
                         + attributes.compactMap { $0?.name }.joined(separator: ", "))
             }
         }

@@ -32,7 +32,7 @@ struct ObjectProbe: ~Copyable {
         let lists = candidates.filter { $0.first == .object }
         if lists.count == 1 { return .member(lists[0].key) }
         guard lists.isEmpty else {
-            throw ListError("the object holds several lists, not one: \(Self.names(lists))")
+            throw ListError("the object contains several lists: \(Self.names(lists))")
         }
         if candidates.count == 1 {
             switch candidates[0].first {
@@ -47,8 +47,8 @@ struct ObjectProbe: ~Copyable {
         guard mustHoldList else { return .lines }
         throw ListError(
             candidates.isEmpty
-                ? "the object holds no list"
-                : "the object holds no list of objects, only \(Self.names(candidates))")
+                ? "the object contains no list"
+                : "the object contains no list of objects, only \(Self.names(candidates))")
     }
 
     private static func names(_ candidates: [Candidate]) -> String {

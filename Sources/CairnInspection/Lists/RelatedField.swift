@@ -59,7 +59,7 @@ package struct RelatedField: Sendable {
             return .failure(
                 Refusal(
                     description:
-                        "\(name) is a relationship of \(destination.name), and only a record of \(destination.name) itself can set that"
+                        "\(name) is a relationship of \(destination.name), which only a record of \(destination.name) can set"
                 ))
         }
         guard let index = destination.columnIndex(named: name),

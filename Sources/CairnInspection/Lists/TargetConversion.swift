@@ -37,7 +37,7 @@ struct TargetReader {
         case .null: return .targets([])
         case .nested:
             guard field.isToMany else {
-                return .failure("\(field.name) is to-one: give one key, not a list")
+                return .failure("\(field.name) is to-one: provide one key, not a list")
             }
             do throws(ListError) {
                 return try nested(Array(record.bytes[cell.range]), field, binder)
@@ -68,7 +68,7 @@ struct TargetReader {
     ) -> TargetConversion {
         let isURI = text.hasPrefix("x-cairn://") || text.hasPrefix("x-coredata://")
         var reason =
-            "\(field.destination.name) has no key of one attribute: name the target by \(field.keys), as an object or in columns of their own, or by its id"
+            "\(field.destination.name) has no key with a single attribute: identify the target by \(field.keys), as an object or in separate columns, or by its id"
         if !isURI, let key = field.key {
             switch convert(text, key.type) {
             case .value(let value): return .targets([.key(value)])
@@ -97,8 +97,8 @@ struct TargetReader {
             let element: TargetConversion
             switch try scanner.kind() {
             case .object: element = try object(&scanner, field, binder)
-            case .array: return .failure("an array inside the array does not name a target")
-            case .null: return .failure("null in the array does not name a target")
+            case .array: return .failure("an array inside the array cannot identify a target")
+            case .null: return .failure("null in the array cannot identify a target")
             case .string, .number, .boolean:
                 let (record, cell) = try Self.value(&scanner)
                 element = target(
@@ -136,14 +136,14 @@ struct TargetReader {
             switch record.value(of: cell, as: part) {
             case .value(let value):
                 guard values.updateValue(value, forKey: name) == nil else {
-                    return .failure("two of its members are called \(name)")
+                    return .failure("two of its members are named \(name)")
                 }
             case .failure(let reason): return .failure("\(member): \(reason)")
             }
         }
         guard let target = field.target(values, isMade: makesTargets) else {
             return .failure(
-                "the key of \(field.destination.name) is missing, which is \(field.keys)")
+                "the key of \(field.destination.name), \(field.keys), is missing")
         }
         return .targets([target])
     }

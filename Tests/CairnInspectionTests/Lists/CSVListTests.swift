@@ -61,8 +61,8 @@ struct CSVListTests {
     @Test(
         "what is no table says where and why",
         arguments: [
-            ("a,b\n1\n", 2, nil, "1 cells, but the header names 2"),
-            ("a,b\n1,2\n1,2,3\n", 3, nil, "3 cells"), ("a,a\n", 1, 3, "names a twice"),
+            ("a,b\n1\n", 2, nil, "1 cells, but the header has 2"),
+            ("a,b\n1,2\n1,2,3\n", 3, nil, "3 cells"), ("a,a\n", 1, 3, "contains a twice"),
             ("a,,b\n", 1, 3, "field 2 of the header has no name"),
             ("a,b\n1,\"2\n", 2, 3, "never closed"), ("a,b\n1,x\"2\n", 2, 4, "a quote inside"),
             ("a,b\n\"1\"x,2\n", 2, 4, "a comma or the end"),

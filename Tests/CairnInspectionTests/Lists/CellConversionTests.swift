@@ -132,6 +132,6 @@ struct CellConversionTests {
             Issue.record("a number became a date")
             return
         }
-        #expect(reason.contains("does not say what it counts"))
+        #expect(reason.contains("is ambiguous as a date"))
     }
 }

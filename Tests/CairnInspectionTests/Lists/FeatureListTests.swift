@@ -74,7 +74,7 @@ struct FeatureListTests {
     @Test(
         "what is no feature says where and why",
         arguments: [
-            (#"{"type":"Point","coordinates":[1,2]}"#, "a feature is expected here, not a Point"),
+            (#"{"type":"Point","coordinates":[1,2]}"#, "expected a feature, not a Point"),
             (#"{"type":"Feature","properties":5}"#, "must be an object or null"),
             (#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1]}}"#, "two or three"),
             (

@@ -97,7 +97,7 @@ struct ListImportTests {
         "a mapping is read, or refused with the reason",
         arguments: [
             ("a", "--map: “a” has no =: write from=to"), ("=b", "“=b” has no name"),
-            ("a=b,a=c", "a is there twice"), ("a=b,c", "“c” has no ="),
+            ("a=b,a=c", "a occurs twice"), ("a=b,c", "“c” has no ="),
         ])
     func mapping(text: String, message: String) {
         let problem = #expect(throws: FieldPairs.Problem.self) { try FieldMapping([text]) }

@@ -165,7 +165,7 @@ struct ModelInferenceTests {
         #expect(throws: ListError.self) { try types(lines + "{\"a\"", 3) }
         #expect(try types("a,b\n1.10,1.10\n", 5) == ["a string", "b double", "true"])
         let twice = #expect(throws: ListError.self) { try types("a,b\n1,2\n", 5, ["b=a"]) }
-        #expect(twice?.message.contains("two fields would be called a") == true)
+        #expect(twice?.message.contains("two fields would be named a") == true)
     }
 
     @Test("the 100,000th record counts like the first")
@@ -214,12 +214,12 @@ struct ModelInferenceTests {
                 "code integer64", "delay integer64", "when date", "open boolean",
             ])
         let missing = #expect(throws: ListError.self) { try model(["time=date"]) }
-        #expect(missing?.message.contains("time, which the list does not have") == true)
+        #expect(missing?.message.contains("time, which is not in the list") == true)
         #expect(missing?.message.contains("code, delay, when, open") == true)
         for (text, message) in [
             ("delay", "write attribute=type"), ("=int", "no name"),
             ("a=word", "The types are: boolean"),
-            ("a=composite", "not a type that a list can have"), ("a=int,a=date", "twice"),
+            ("a=composite", "not a type for lists"), ("a=int,a=date", "twice"),
             ("a=", "“” is not a type"),
         ] {
             let problem = #expect(throws: FieldPairs.Problem.self) { try FieldTypes([text]) }
@@ -301,9 +301,9 @@ struct ModelInferenceTests {
         }
         #expect(
             try message("a,b\n1,2\n", ["c"], []).contains(
-                "c, which the list does not have. It has: a, b"))
+                "c, which is not in the list. It has: a, b"))
         #expect(try message("a,b\n", ["a"], []).contains("empty"))
-        #expect(try message("a,b\n1,2\n", ["a"], ["b=a"]).contains("two fields would be called a"))
+        #expect(try message("a,b\n1,2\n", ["a"], ["b=a"]).contains("two fields would be named a"))
     }
 
     @Test(
