@@ -2,4 +2,4 @@
 
 import CairnTool
 
-Tool.main(StoreKinds(handover: .standard))
+Tool.main(StoreKinds(handover: .standard(to: .postgres)))

@@ -85,20 +85,11 @@ package enum Tool {
     {
         console.endProgress()
         let asJSON = arguments.contains("--json")
-        var failure: Failure
-        if let known = Failure(error) {
-            failure = known
-        } else {
-            let code = CairnCommand.exitCode(for: error)
+        guard var failure = CairnCommand.failure(of: error, asJSON: asJSON) else {
+            // Help and version are no errors.
             let message = CairnCommand.fullMessage(for: error)
-            guard !code.isSuccess else {
-                // Help and version are no errors.
-                if !message.isEmpty { console.print(message) }
-                return 0
-            }
-            failure = Failure(
-                asJSON ? CairnCommand.message(for: error) : message,
-                code: code == .validationFailure ? .usage : .failed, isWhole: true)
+            if !message.isEmpty { console.print(message) }
+            return 0
         }
         // What is wrong with a command line is told with parts of it.
         failure = failure.changing { StoreKinds.current.hidingSecrets(of: arguments, in: $0) }

@@ -3,12 +3,15 @@
 import CairnTestSupport
 import Foundation
 
+/// The folder of the golden stores.
+let goldenFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Format/golden").path
+
 /// A copy of a golden store, in a folder that is thrown away.
 func golden(_ name: String, in work: borrowing Workplace, as copy: String? = nil) throws -> String {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
     let store = work.folder.path((copy ?? name) + ".cairn")
     try FileManager.default.copyItem(
-        atPath: root.appendingPathComponent("Format/golden/\(name).cairn").path, toPath: store)
+        atPath: "\(goldenFolder)/\(name).cairn", toPath: store)
     return store
 }

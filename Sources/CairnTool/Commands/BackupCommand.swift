@@ -1,30 +1,33 @@
-// cairn backup: a copy of a store, while others write to it.
+// cairn backup: copies a store while others write to it.
 
 import ArgumentParser
 import CairnInspection
 import CairnLog
 import CairnMoving
 
-/// Copies a store, or what is new of it since the last copy.
+/// Copies a store, or only what is new since the last copy.
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Copy a store while others write to it.",
+        commandName: "backup", abstract: "Copy a store while programs write to it.",
         discussion: """
-            The copy is a store like any other and holds one moment of this one, whole. Into a folder \
-            with an earlier backup of the store only what is new is copied; until that is done it \
-            opens as the earlier one, whatever happens. A backup that was written to since is \
-            left alone.
+            The copy is an ordinary store with a consistent state of the original. If the \
+            destination contains an earlier backup of the same store, only new data is copied; \
+            until that is complete, the destination opens as the earlier backup, whatever happens. \
+            A backup that has been written to is not touched.
 
-            With --before-migration the copy is the store as it was before its last migration, with \
-            the model that it had: what a migration leaves in the store's own files until compaction \
-            begins, which a program that opens the store with the new model may do by itself. If it \
-            has begun this is refused.
+            With --before-migration, the copy is the store as it was before its last migration, \
+            with its model at the time. The old data stays in the store until compaction starts, \
+            which a program that opens the store with the new model may do at any time. After \
+            that, the command fails.
+
+            Example:
+              cairn backup shop.cairn shop-backup.cairn
             """)
 
     @OptionGroup var place: FolderArgument
-    @Argument(help: "The folder for the copy: new, or with an earlier backup of the store.")
+    @Argument(help: "The destination folder: new, or an earlier backup of the store.")
     var destination: String
-    @Flag(help: "Copy the store as it was before its last migration.")
+    @Flag(help: "Copy the state before the last migration.")
     var beforeMigration = false
     @OptionGroup var output: OutputOptions
 
@@ -53,7 +56,7 @@ struct BackupCommand: ParsableCommand {
         }
         let what =
             result.isIncremental
-            ? "\(PlainText.bytes(result.copiedBytes)) copied to what was there"
+            ? "\(PlainText.bytes(result.copiedBytes)) copied, in addition to the earlier backup"
             : "\(PlainText.bytes(result.copiedBytes)) copied"
         console.print("\(destination): commit \(result.commit) of \(folder), \(what)")
     }

@@ -1,44 +1,36 @@
-// cairn check: whether everything in a store is as it should be.
+// cairn check: verifies the contents of a store.
 
 import ArgumentParser
 import CairnInspection
-import CairnLog
 
-/// Compares everything in a store with everything else.
+/// Cross-checks everything in a store.
 struct CheckCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Verify everything a store holds.",
+        commandName: "check", abstract: "Verify the contents of a store.",
         discussion: """
-            It works beside a program that writes, and on a store that does not open. Everything \
-            that is wrong is named with its place, and the exit code is 3 then. How deep it looks:
+            Works while programs write to the store, and on stores that cannot be opened. Reports \
+            every problem with its location; the exit code is then 3. Levels of --depth, each \
+            including the ones before:
 
-            headers  the headers of segments and frames: nothing is missing or out of order
-            frames   and the checksums and the form of what is in every frame
-            blocks   and every value, and that each object lives once
-            all      and indexes, references both ways and the checkpoint, compared with what they \
-            are made from
+            headers  headers of segments and frames: nothing is missing or out of order
+            frames   checksums and structure of every frame
+            blocks   every value, and that each object exists once
+            all      indexes, references in both directions and the checkpoint, compared
+                     with the data they are built from
 
-            Values of derived attributes are not recomputed.
+            Derived attributes are not recomputed.
 
-            A store in PostgreSQL is read as it is at one moment: every row and value, uniqueness, \
-            references and what they lead to, redirects, and the tables and indexes themselves. The \
-            files are the server's.
+            For a store in PostgreSQL, the command reads a consistent snapshot: every row and \
+            value, uniqueness, references and their targets, redirects, and the tables and indexes \
+            themselves, but not the server's files.
+
+            Example:
+              cairn check shop.cairn --depth frames
             """)
 
     @OptionGroup var place: StoreArgument
 
-    @Option(
-        help: "How deep to look: headers, frames, blocks or all.",
-        transform: { text in
-            guard let depth = CheckDepth(rawValue: text) else {
-                throw ValidationError(
-                    "--depth must be one of \(CheckDepth.allCases.map(\.rawValue).joined(separator: ", "))."
-                )
-            }
-            return depth
-        })
-    var depth = CheckDepth.all
-
+    @OptionGroup var depth: DepthOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var progress: ProgressOptions
 
@@ -46,7 +38,7 @@ struct CheckCommand: OneStoreCommand {
         let console = Console.current
         let teller = progress.teller(console)
         let result = try StoreSession.printout(of: place.store) { kind in
-            try kind.check(place.store, depth: depth) {
+            try kind.check(place.store, depth: depth.depth) {
                 teller.tell("checking \($0)", $1, $2)
             }
         }

@@ -1,17 +1,20 @@
-// cairn compact: the space of what is dead comes back.
+// cairn compact: reclaims the space of dead rows.
 
 import ArgumentParser
 import CairnInspection
 import CairnLog
 
-/// Gives back the space that deleted and replaced rows still take.
+/// Reclaims the space that deleted and replaced rows still take.
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compact", abstract: "Give back the space of dead rows.",
+        commandName: "compact", abstract: "Reclaim the space of deleted and replaced rows.",
         discussion: """
-            Segments with many dead rows are rewritten without them and removed. Nothing else changes: \
-            not an id, not a version. It may be interrupted at any moment. Programs that write do this \
-            by themselves from time to time.
+            Rewrites segments that contain many dead rows without them, and deletes the old files. \
+            Object ids and versions do not change. You can interrupt it at any time. Programs that \
+            write to a store compact it from time to time themselves.
+
+            Example:
+              cairn compact shop.cairn
             """)
 
     @OptionGroup var place: FolderArgument
@@ -39,12 +42,12 @@ struct CompactCommand: ParsableCommand {
         }
         guard result.retiredSegments > 0 else {
             return console.print(
-                "\(folder): nothing to give back, \(PlainText.bytes(result.bytesAfter)) in use"
+                "\(folder): nothing to reclaim, \(PlainText.bytes(result.bytesAfter)) in use"
             )
         }
         console.print(
             "\(folder): \(PlainText.bytes(result.bytesBefore)) before,"
                 + " \(PlainText.bytes(result.bytesAfter)) now;"
-                + " \(PlainText.bytes(result.bytesWritten)) were written once more")
+                + " \(PlainText.bytes(result.bytesWritten)) rewritten")
     }
 }

@@ -1,14 +1,14 @@
-// One of two stores that are compared: its rows, and names for objects that mean the same in the other one.
+// One of two stores being compared: its rows, and names for objects that mean the same in the other store.
 //
-// An object is named by the values of its first uniqueness constraint, if its entity has one and no value is nil, and by its
-// id otherwise. Ids of two stores say nothing about each other, unless one is a copy of the other.
+// An object is named by the values of its first uniqueness constraint, if its entity has one and no value is nil,
+// otherwise by its id. Ids in two stores are unrelated, unless one is a copy of the other.
 //
-// Keys may lead to other objects, and these have keys:
+// Keys may refer to other objects, which have keys, too:
 //
-//   1. What a key leads to is named first, as far as it goes.
-//   2. Where keys lead round in a circle there is no first: every object from which they do names what its own key
-//      leads to by id. Whichever of them is asked for, it has the same name.
-//   3. A name that becomes long ends in a hash of all of it.
+//   1. The targets of a key are named first, as far as possible.
+//   2. In a cycle of keys there is no first: every object that leads into the cycle names its key's target by id. An
+//      object has the same name whichever one is named first.
+//   3. A long name ends in a hash of all of it.
 //
 // Threads: one.
 

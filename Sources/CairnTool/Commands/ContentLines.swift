@@ -1,11 +1,11 @@
-// The content of a state as lines that say nothing of how a store keeps it.
+// The content of a state as lines that do not depend on how a store represents it.
 //
-//   1. A line for each object, by hierarchy, then by number, as the canonical export has it, but without the keys that put
-//      lists in order.
-//   2. A line for each list: of relationships that are to many at both ends, and of ordered ones, by their names, then by
-//      the owner's number. The members of a list without an order come by number.
+//   1. One line per object, by hierarchy, then by number, as in the canonical export, but without the keys that order
+//      lists.
+//   2. One line per list of many-to-many and ordered relationships, by their names, then by the owner's number. Members
+//      of an unordered list are sorted by number.
 //
-// So two stores of different kinds that have the same objects have the same lines.
+// Two stores of different kinds with the same objects therefore have the same lines.
 //
 // Threads: one.
 

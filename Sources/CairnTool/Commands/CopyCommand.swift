@@ -1,4 +1,4 @@
-// cairn copy: a whole store from one place to another.
+// cairn copy: copies a whole store from one place to another.
 
 import ArgumentParser
 import CairnInspection
@@ -7,23 +7,26 @@ import CairnMoving
 /// Copies a store between a folder and a database, or between databases.
 struct CopyCommand: StoreCommand {
     static let configuration = CommandConfiguration(
-        commandName: "copy", abstract: "Copy a whole store between a folder and a database.",
+        commandName: "copy", abstract: "Copy a store between a folder and a database.",
         discussion: """
-            The copy is the same store in another place: objects have the ids, versions and orders that \
-            they had, and redirects, metadata, model and history come along. Past states stay behind. \
-            Others may write to the store meanwhile; the copy holds one moment of it.
+            The copy keeps object ids, versions and orders, redirects, metadata, the model and the \
+            history. Past states are not copied. Programs may write to the store meanwhile; the \
+            copy is a consistent snapshot.
 
-            There may be nothing in the place of the copy. From a folder to a folder cairn backup copies.
+            The destination must be empty. To copy from folder to folder, use cairn backup.
+
+            Example:
+              cairn copy shop.cairn postgresql://db1/shop
             """)
 
     @Argument(
-        help: "The store: its folder, or postgresql://HOST/DATABASE for one in PostgreSQL.",
+        help: "The store: a folder, or postgresql://HOST/DATABASE.",
         completion: .directory)
     var store: String
 
     @Argument(
         help:
-            "The place for the copy, named in the same way: a new folder, or a schema without a store.",
+            "The destination, in the same form: a new folder, or a database schema without a store.",
         completion: .directory)
     var destination: String
 
@@ -49,7 +52,7 @@ struct CopyCommand: StoreCommand {
         }
         console.print("\(to): a copy of \(from), \(PlainText.count(report.objects, "object"))")
         if report.leavesPastStates {
-            console.print("\(from) keeps past states, which are not in the copy")
+            console.print("\(from) keeps past states, which were not copied")
         }
     }
 }

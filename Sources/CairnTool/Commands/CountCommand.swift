@@ -1,4 +1,4 @@
-// cairn count: how many objects there are.
+// cairn count: counts objects.
 
 import ArgumentParser
 import CairnInspection
@@ -7,7 +7,11 @@ import CairnStore
 /// Prints a number alone.
 struct CountCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
-        commandName: "count", abstract: "Print how many objects match a condition.")
+        commandName: "count", abstract: "Count the objects that match a condition.",
+        discussion: """
+            Example:
+              cairn count shop.cairn Product --where "price < 10"
+            """)
 
     @OptionGroup var place: StoreArgument
 

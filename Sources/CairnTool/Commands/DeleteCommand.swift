@@ -1,15 +1,19 @@
-// cairn delete: objects go, by a condition.
+// cairn delete: deletes objects by condition.
 
 import ArgumentParser
 import CairnInspection
 import CairnStore
 
-/// Deletes objects and says how many.
+/// Deletes objects and prints how many.
 struct DeleteCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete the objects that match a condition.",
         discussion: """
-            The delete rules of the model apply: nullify, cascade, deny. All of it happens, or nothing.
+            Applies the model's delete rules: nullify, cascade, deny. Deletes everything or \
+            nothing.
+
+            Example:
+              cairn delete shop.cairn Product --where "soldOut == YES"
             """)
 
     @OptionGroup var place: StoreArgument
@@ -28,7 +32,7 @@ struct DeleteCommand: OneStoreCommand {
 
     func validate() throws {
         guard (which.condition != nil) != all else {
-            throw ValidationError("Say which objects: --where with a condition, or --all.")
+            throw ValidationError("Choose the objects: pass --where with a condition, or --all.")
         }
     }
 

@@ -1,4 +1,4 @@
-// cairn diff: in what two stores differ.
+// cairn diff: compares two stores.
 
 import ArgumentParser
 import CairnInspection
@@ -10,30 +10,33 @@ struct StoresDiffer: Error {}
 /// Prints how two stores differ.
 struct DiffCommand: StoreCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "Print how two stores differ: schema, counts, rows.",
+        commandName: "diff", abstract: "Compare two stores: schema, counts, rows.",
         discussion: """
-            Objects of both stores are the same if the attributes of a uniqueness constraint are; \
-            without one, or with nil in it, if their ids are. What an object refers to is named in the \
-            same way. Ids and versions are not compared otherwise.
+            Objects are matched by the attributes of a uniqueness constraint; without one, or if \
+            it contains nil, by their ids. Related objects are identified in the same way. Ids and \
+            versions are not compared otherwise.
 
-            Exit codes: 0 the stores are equal, 1 they differ, 2 they cannot be compared, 3 one is \
-            damaged.
+            Exit codes: 0 the stores are equal; 1 they differ; 2 they cannot be compared; 3 one of \
+            them is damaged.
+
+            Example:
+              cairn diff shop.cairn shop-backup.cairn --entity Product
             """)
 
     @Argument(
-        help: "The first store: its folder, or postgresql://HOST/DATABASE for one in PostgreSQL.",
+        help: "The first store: a folder, or postgresql://HOST/DATABASE.",
         completion: .directory)
     var a: String
 
-    @Argument(help: "The second store, named in the same way.", completion: .directory)
+    @Argument(help: "The second store, in the same form.", completion: .directory)
     var b: String
 
-    @Option(help: "Only the objects of this entity and those that inherit from it.")
+    @Option(help: "Only compare objects of this entity and its subentities.")
     var entity: String?
 
     @Option(
         parsing: .unconditional,
-        help: "The greatest number of rows that are printed; all are counted.")
+        help: "Print at most this many rows; all are counted.")
     var limit = 20
 
     @OptionGroup var output: OutputOptions
@@ -99,7 +102,7 @@ struct DiffCommand: StoreCommand {
         return printer.end()
     }
 
-    /// The names of an entity and of what inherits from it, in either store.
+    /// The names of an entity and its descendants, in either store.
     private func family(_ name: String, _ first: ComparedStore, _ second: ComparedStore) throws
         -> Set<String>
     {

@@ -50,7 +50,7 @@ struct DuplicateGroups {
     static func noteEntangled(_ result: DeduplicationResult, _ console: Console) {
         guard let group = result.entangledGroups.first else { return }
         console.printError(
-            "cairn: note: the objects of \(PlainText.count(result.entangledGroups.count, "key")) were left as they are, because delete rules would also delete the object that stays, whichever it is. The first key: \(group.key.map { PlainText.value($0) }.joined(separator: ", "))"
+            "cairn: note: the objects of \(PlainText.count(result.entangledGroups.count, "key")) were not merged, because delete rules would also delete the surviving object, whichever it is. The first key: \(group.key.map { PlainText.value($0) }.joined(separator: ", "))"
         )
     }
 }

@@ -1,4 +1,4 @@
-// cairn duplicates: objects that have one key, and one of them made of all.
+// cairn duplicates: finds objects with the same key, and merges them.
 
 import ArgumentParser
 import CairnInspection
@@ -6,25 +6,28 @@ import CairnModel
 import CairnObjects
 import CairnStore
 
-/// Prints who has the same key, or lets one of each group stay.
+/// Prints objects with the same key, or keeps one of each group.
 struct DuplicatesCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "duplicates",
-        abstract: "Print objects that have the same key, or make one of them.",
+        abstract: "Find objects with the same key, and merge them.",
         discussion: """
             Without --delete nothing is changed: each group is printed with the object that would \
-            stay, the first if --keep does not say another rule, and with --keep also what would \
-            become of the others. Objects whose key has a part that is nil are no duplicates, unless \
-            --including-nil says that nil is a value like others.
+            survive, by default the first one, and with --keep also what would happen to the \
+            others. Objects whose key is nil or partly nil are not duplicates, unless \
+            --including-nil treats nil as an ordinary value.
 
-            A rule is first or last (as they were created), newest:ATTRIBUTE, smallest:ATTRIBUTE, \
-            mostComplete, or nullKey: all stay, and all but the first lose the key. The object that \
-            stays takes over the relationships of the others. With --merge it takes values as well: \
-            where it has none, or as --fold says: property=keep, fillNil, maximum, minimum, sum, \
-            union or newest:ATTRIBUTE.
+            Rules for --keep: first or last (in order of creation), newest:ATTRIBUTE, \
+            smallest:ATTRIBUTE, mostComplete, or nullKey, which keeps all objects but sets the key \
+            of all except the first to nil. The surviving object takes over the relationships of \
+            the others. With --merge it also takes values that it lacks, or combines values as \
+            --fold says: property=keep, fillNil, maximum, minimum, sum, union or newest:ATTRIBUTE.
 
-            With --incoming only the groups of certain objects are looked at, such as those that a \
-            sync has brought: p17, or URIs. Those that are not there are passed over.
+            --incoming limits the search to the groups of certain objects, such as those from a \
+            sync, given as p17 or as URIs. Objects that do not exist are ignored.
+
+            Example:
+              cairn duplicates people.cairn Person --by email --keep newest:modified
             """)
 
     @OptionGroup var place: StoreArgument
@@ -32,32 +35,32 @@ struct DuplicatesCommand: OneStoreCommand {
     @Argument(help: "The entity.")
     var entity: String
 
-    @Option(help: "The attributes and to-one relationships of the key, with commas between them.")
+    @Option(help: "The attributes and to-one relationships of the key, separated by commas.")
     var by: String
 
-    @Flag(help: "Take objects for duplicates that have no value for the key, or a part of it, too.")
+    @Flag(help: "Also treat objects whose key is nil or partly nil as duplicates.")
     var includingNil = false
 
     @OptionGroup var which: ConditionOptions
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Only the groups that these objects belong to.", valueName: "id"))
+        help: ArgumentHelp("Only check the groups that these objects belong to.", valueName: "id"))
     var incoming: [String] = []
 
-    @Option(help: "Which object of each group stays.")
+    @Option(help: "The rule for which object of each group survives.")
     var keep: String?
 
-    @Flag(help: "The object that stays takes values from the others where it has none.")
+    @Flag(help: "Copy values that the surviving object lacks from the others.")
     var merge = false
 
-    @Option(help: "What it takes, by property: visits=sum,name=newest:modified.")
+    @Option(help: "How to combine values, by property: visits=sum,name=newest:modified.")
     var fold: String?
 
-    @Flag(help: "Delete all but the object that stays; needs --keep.")
+    @Flag(help: "Delete all but the surviving object; requires --keep.")
     var delete = false
 
-    @Option(parsing: .unconditional, help: "The greatest number of groups that are printed.")
+    @Option(parsing: .unconditional, help: "Print at most this many groups.")
     var limit = 20
 
     @OptionGroup var turn: WaitOptions
@@ -66,11 +69,12 @@ struct DuplicatesCommand: OneStoreCommand {
 
     func validate() throws {
         if delete, keep == nil {
-            throw ValidationError("--delete needs --keep: say which object of each group stays.")
+            throw ValidationError(
+                "--delete requires --keep: choose which object of each group survives.")
         }
         if merge || fold != nil, keep == nil {
             throw ValidationError(
-                "--merge and --fold need --keep: say which object of each group stays.")
+                "--merge and --fold require --keep: choose which object of each group survives.")
         }
         if limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     }
@@ -105,7 +109,7 @@ struct DuplicatesCommand: OneStoreCommand {
         if output.json { printJSON(result, keys) } else { printTable(result, keys) }
     }
 
-    /// Whether what would become of objects is told. Without a rule nothing is known of it.
+    /// Whether effects on objects are reported. Without a rule they are unknown.
     private var tellsEffects: Bool { keep != nil }
 
     private func printJSON(_ result: DeduplicationResult, _ keys: [String]) {
@@ -140,7 +144,7 @@ struct DuplicatesCommand: OneStoreCommand {
         if tellsEffects { DuplicateGroups.noteEntangled(result, console) }
         if result.groups.count > limit {
             console.printError(
-                "cairn: note: only \(limit) keys are shown: raise --limit to see more")
+                "cairn: note: only \(limit) keys are shown; raise --limit to see more")
         }
     }
 }

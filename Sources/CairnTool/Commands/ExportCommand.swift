@@ -1,4 +1,4 @@
-// cairn export: the content of a store as text that two readers agree on.
+// cairn export: prints a store's content as canonical text.
 
 import ArgumentParser
 
@@ -7,15 +7,18 @@ struct ExportCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Print a store's content as canonical JSON lines.",
         discussion: """
-            The lines are defined in Format/80-canonical-export.md: two stores with the same \
-            content print the same bytes.
+            Format/80-canonical-export.md defines the lines: two stores with the same content \
+            print the same bytes.
+
+            Example:
+              cairn export shop.cairn > shop.jsonl
             """)
 
     @OptionGroup var place: StoreArgument
 
     @OptionGroup var moment: MomentOptions
 
-    @Flag(help: "The output is JSON anyway; with this, errors are too.")
+    @Flag(help: "Print errors as JSON, too; the output always is.")
     var json = false
 
     func run() throws {

@@ -1,31 +1,34 @@
-// cairn find: where in a store something is, if all that is known is an id, a key or a text.
+// cairn find: finds an id, a key or a text anywhere in a store.
 
 import ArgumentParser
 import CairnInspection
 import CairnModel
 import CairnStore
 
-/// Prints where an id, a key or a text is.
+/// Finds an id, a key or a text.
 struct FindCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
-        commandName: "find", abstract: "Print where an id, a key or a text is in a store.",
+        commandName: "find", abstract: "Find an id, a key or a text in a store.",
         discussion: """
-            An id is written as query prints it, p17, or as a URI; a key is the value of an attribute \
-            that is unique by itself; a text is looked for in all attributes that are strings, \
-            whatever its case and accents. All entities are looked through. Ids come first, then \
-            keys, then texts. The id of an object that was deleted in favour of another one, as a \
-            duplicate, finds that one. The exit code is 1 if nothing is found.
+            Write an id as query prints it (p17) or as a URI. A key is the value of an attribute \
+            that is unique by itself. A text is searched in all string attributes, ignoring case \
+            and accents. All entities are searched; ids come first, then keys, then texts. The id \
+            of an object that was merged into another one finds that one. The exit code is 1 if \
+            nothing is found.
+
+            Example:
+              cairn find shop.cairn anchor --entity Product
             """)
 
     @OptionGroup var place: StoreArgument
 
-    @Argument(help: "An id, the value of a key, or a part of a text.")
+    @Argument(help: "An id, the value of a key, or part of a text.")
     var text: String
 
-    @Option(help: "Only the objects of this entity and those that inherit from it.")
+    @Option(help: "Only search objects of this entity and its subentities.")
     var entity: String?
 
-    @Option(parsing: .unconditional, help: "The greatest number of places.")
+    @Option(parsing: .unconditional, help: "Print at most this many places.")
     var limit = 20
 
     @OptionGroup var moment: MomentOptions
@@ -35,7 +38,7 @@ struct FindCommand: OneStoreCommand {
     func validate() throws {
         if text.isEmpty {
             throw ValidationError(
-                "Say what to look for: an id, the value of a key or a part of a text.")
+                "Enter what to look for: an id, the value of a key or part of a text.")
         }
         if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
     }
@@ -53,6 +56,7 @@ struct FindCommand: OneStoreCommand {
             if found.isEmpty {
                 let place = entity.map { "\($0.name) of \(session.path)" } ?? session.path
                 throw Failure("nothing in \(place) has the id or key \(text), or contains it")
+                    .ofAbsence
             }
             var table = TextTable(
                 ["entity", "objectID", "by", "property", "value"],
@@ -60,7 +64,7 @@ struct FindCommand: OneStoreCommand {
             for place in found.prefix(limit) {
                 let id = "p\(place.id.reference)"
                 if let led = place.led {
-                    let words = "p\(led.reference) was deleted in favour of \(id)."
+                    let words = "p\(led.reference) was merged into \(id)."
                     // What programs read is the places, as ever.
                     if output.json { console.printError(words) } else { console.print(words) }
                 }
@@ -83,7 +87,7 @@ struct FindCommand: OneStoreCommand {
             }
             if found.count > limit {
                 console.printError(
-                    "cairn: note: there are more than \(limit): raise --limit to see them")
+                    "cairn: note: there are more than \(limit); raise --limit to see them")
             }
         }
     }

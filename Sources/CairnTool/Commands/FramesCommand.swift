@@ -1,4 +1,4 @@
-// cairn frames: what is inside the files of a store.
+// cairn frames: lists the frames of a store's files.
 
 import ArgumentParser
 import CairnInspection
@@ -7,11 +7,14 @@ import CairnLog
 /// Prints each frame of the log.
 struct FramesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "frames", abstract: "Print each frame of a store's files.",
+        commandName: "frames", abstract: "List the frames of a store's files.",
         discussion: """
-            It opens no store and takes no lock, so it also shows what is in one that does not \
-            open. Where the chain of frames breaks it says so, and goes on looking behind. \
-            It does not judge: cairn check does.
+            Does not open the store or take a lock, so it works on stores that cannot be opened. \
+            Where the chain of frames breaks, it says so and continues after the break. It only \
+            lists frames; use cairn check to verify them.
+
+            Example:
+              cairn frames shop.cairn
             """)
 
     @OptionGroup var place: FolderArgument

@@ -1,4 +1,4 @@
-// cairn get: one object, by its key or its id.
+// cairn get: prints one object, by its key or id.
 
 import ArgumentParser
 import CairnInspection
@@ -8,12 +8,15 @@ import CairnStore
 /// Prints one object.
 struct GetCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print one object, found by its key or id.",
+        commandName: "get", abstract: "Print one object, by its key or id.",
         discussion: """
-            The key is the entity's first uniqueness constraint: as many values as it has \
-            attributes. An id is written as query prints it, p17, or as a URI; of an object that came \
-            from Core Data the URI that it had there does as well. The id of an object \
-            that was deleted in favour of another one, as a duplicate, gets that one.
+            The key is the entity's first uniqueness constraint: give one value for each of its \
+            attributes. Write an id as query prints it (p17) or as a URI; for an object imported \
+            from Core Data, its URI there works, too. The id of an object that was merged into \
+            another one gets that one.
+
+            Example:
+              cairn get shop.cairn Product A-1
             """)
 
     @OptionGroup var place: StoreArgument
@@ -21,7 +24,7 @@ struct GetCommand: OneStoreCommand {
     @Argument(help: "The entity.")
     var entity: String
 
-    @Argument(help: "The values of the key, or an id.")
+    @Argument(help: "The values of the key, or the id.")
     var key: [String]
 
     @OptionGroup var moment: MomentOptions
@@ -36,9 +39,10 @@ struct GetCommand: OneStoreCommand {
             var led: ObjectID?
             guard let row = try find(entity, snapshot, session, &led) else {
                 throw Failure("\(session.path) has no \(entity.name) \(key.joined(separator: " "))")
+                    .ofAbsence
             }
             if let led {
-                let words = "p\(led.reference) was deleted in favour of p\(row.id.reference)."
+                let words = "p\(led.reference) was merged into p\(row.id.reference)."
                 // What programs read is the object, as ever.
                 if output.json { console.printError(words) } else { console.print(words) }
             }
@@ -83,7 +87,7 @@ struct GetCommand: OneStoreCommand {
             return row
         }
         guard let constraint = entity.plainConstraints.first else {
-            throw Failure("\(entity.name) has no uniqueness constraint: give an id such as p17")
+            throw Failure("\(entity.name) has no uniqueness constraint; give an id such as p17")
         }
         guard constraint.columns.count == key.count else {
             throw Failure(

@@ -1,4 +1,4 @@
-// cairn hash: whether two stores have the same content, in one line.
+// cairn hash: prints a hash of a store's content, to compare stores.
 
 import ArgumentParser
 import CairnInspection
@@ -10,19 +10,23 @@ struct HashCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "hash", abstract: "Print a hash of a store's content.",
         discussion: """
-            The hash is SHA-256 over the lines of cairn export without the first one, which is not \
-            about an object; so it is what this prints: cairn export STORE | tail -n +2 | sha256sum. \
-            If a model has relationships that are ordered, or to many at both ends, the lists of their \
-            members are hashed instead of how the store keeps them.
+            The hash is the SHA-256 of the lines of cairn export, except the first, which does not \
+            describe an object: it equals the output of cairn export STORE | tail -n +2 | \
+            sha256sum. If the model has relationships that are ordered or many-to-many, the lists \
+            of their members are hashed instead of their internal representation.
 
-            It stays the same when the store is compacted, opened again, backed up or copied, into \
-            PostgreSQL too, and when an index is added. Object numbers and versions count, so two stores that were filled in \
-            another order have other hashes: cairn diff compares those.
+            The hash does not change when the store is compacted, reopened, backed up or copied \
+            (also to PostgreSQL), or when an index is added. It includes object numbers and \
+            versions, so two stores that were filled in a different order have different hashes; \
+            use cairn diff to compare those.
+
+            Example:
+              cairn hash shop.cairn
             """)
 
     @OptionGroup var place: StoreArgument
 
-    @Option(help: "Only the objects of this entity and those that inherit from it.")
+    @Option(help: "Only hash objects of this entity and its subentities.")
     var entity: String?
 
     @OptionGroup var output: OutputOptions
@@ -52,11 +56,11 @@ struct HashCommand: OneStoreCommand {
     }
 }
 
-/// The lines of an export that are about objects, or about those of some entities. They come in pieces of whole lines.
+/// The lines of an export that describe objects, or objects of some entities. They come in pieces of whole lines.
 private struct ObjectLines {
     private(set) var hash = SHA256()
     private(set) var count = 0
-    /// What the lines that count begin with; nil if all do.
+    /// The beginnings of the lines to include; nil for all.
     private let beginnings: [[UInt8]]?
     private var hasHeader = false
 

@@ -6,48 +6,52 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// Prints the history of a store, as far as it is retained.
+/// Prints the retained history of a store.
 struct HistoryCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Print who changed which objects of a store, and when.",
+        commandName: "history", abstract: "Print who changed which objects, and when.",
         discussion: """
-            A store has a history if a program asked for one when it opened it, or --keep did: from \
-            then on programs keep it too. The numbers of the transactions are those of commits. \
-            Transactions are printed oldest first, also while a program writes. With --values the \
-            values of the objects before and after each transaction are printed as well, as far back \
-            as the store keeps past states: see cairn past.
+            A store has a history if a program or --keep turned it on; from then on, all programs \
+            record it. A transaction's number is that of its commit. Transactions are printed \
+            oldest first, even while programs write. With --values, the objects' values before and \
+            after each transaction are printed too, as far back as the store keeps past states \
+            (see cairn past).
+
+            Examples:
+              cairn history shop.cairn --keep
+              cairn history shop.cairn --author "cairn import" --entity Product --values
             """)
 
     @OptionGroup var place: StoreArgument
 
-    @Option(help: "Only what was written after the transaction of that number.")
+    @Option(help: "Only transactions after this number.")
     var after: UInt64?
 
-    @Option(help: "Only what this author wrote.")
+    @Option(help: "Only transactions by this author.")
     var author: String?
 
-    @Option(help: "Only changes of objects of this entity, its subentities not among them.")
+    @Option(help: "Only changes to objects of this entity, without its subentities.")
     var entity: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only changes of this object: a URI, or p17 with --entity. Repeat it for more.",
+            "Only changes to this object: a URI, or p17 with --entity. Can be repeated.",
             valueName: "id"))
     var object: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Only changes of this type. Repeat it for more.", valueName: "insert|update|delete"),
+            "Only changes of this type. Can be repeated.", valueName: "insert|update|delete"),
         transform: { try HistoryCommand.type($0) })
     var type: [PersistentHistoryChangeType] = []
 
-    @Option(help: "At most so many transactions.")
+    @Option(help: "Print at most this many transactions.")
     var limit: Int?
 
-    @Flag(help: "Print the values that were changed, before and after.")
+    @Flag(help: "Print changed values, before and after.")
     var values = false
 
-    @Flag(help: "Begin a history, if the store keeps none, and print nothing of it.")
+    @Flag(help: "Start a history if the store has none, without printing it.")
     var keep = false
 
     @OptionGroup var turn: WaitOptions
@@ -60,7 +64,7 @@ struct HistoryCommand: OneStoreCommand {
             after != nil || author != nil || entity != nil || limit != nil || values
             || !object.isEmpty || !type.isEmpty
         if keep, asks {
-            throw ValidationError("--keep only begins a history: to read it, leave --keep out.")
+            throw ValidationError("--keep only starts a history; omit it to print the history.")
         }
     }
 
@@ -86,7 +90,7 @@ struct HistoryCommand: OneStoreCommand {
             let bounds = try past?.pastStateBounds()
             if let bounds, !output.json {
                 console.printError(
-                    "cairn: note: past states can be read from the one after commit \(bounds.horizon) on: see get --at"
+                    "cairn: note: past states are available after commit \(bounds.horizon): see get --at"
                 )
             }
             let first = bounds?.horizon ?? .max
@@ -115,7 +119,7 @@ struct HistoryCommand: OneStoreCommand {
         }
     }
 
-    /// Has the store keep a history from now on.
+    /// Starts keeping a history.
     private func begin() throws {
         let bounds = try StoreSession.writing(place.store, turn, tracksHistory: true) {
             try $0.store.historyBounds()
@@ -127,7 +131,7 @@ struct HistoryCommand: OneStoreCommand {
                     "store": .string(place.title), "horizon": .count(bounds.horizon),
                     "last": .count(bounds.last),
                 ]).line
-                : "\(place.title): a history is kept of what follows commit \(bounds.horizon)")
+                : "\(place.title): history is kept from now on, after commit \(bounds.horizon)")
     }
 
     private static func type(_ text: String) throws -> PersistentHistoryChangeType {
@@ -141,70 +145,20 @@ struct HistoryCommand: OneStoreCommand {
     // MARK: Text
 
     private static func lines(_ transaction: PersistentHistoryTransaction) -> [String] {
-        let program =
-            transaction.bundleID.map { "\($0) (\(transaction.processID))" }
-            ?? "process \(transaction.processID)"
         let head =
-            "\(transaction.transactionNumber)  \(PlainText.value(.date(rounded(transaction.timestamp))))"
+            "\(transaction.transactionNumber)  \(TransactionText.time(transaction))"
             + (transaction.author.map { "  by \($0)" } ?? "")
-            + (transaction.contextName.map { "  in \($0)" } ?? "") + "  \(program)"
+            + (transaction.contextName.map { "  in \($0)" } ?? "")
+            + "  \(TransactionText.program(transaction))"
         return [head]
-            + (transaction.changes?.groups ?? []).map { group in
-                let properties = group.updatedProperties.sorted().joined(separator: ", ")
-                return
-                    "    \(group.type) \(PlainText.count(group.numbers.count, "object")) of \(group.entityName)"
-                    + ": \(numbers(group.numbers))"
-                    + (properties.isEmpty ? "" : "; \(properties)") + redirects(group)
-            }
+            + (transaction.changes?.groups ?? []).map { "    \(TransactionText.line($0))" }
     }
 
-    /// To whom objects were led, the first of many.
-    private static func redirects(_ group: PersistentHistoryChanges.Group) -> String {
-        let led = redirected(group)
-        if led.isEmpty { return "" }
-        let most = 8
-        let words = led.prefix(most).map { "p\($0.number) to p\($0.target)" }
-        return "; redirected " + words.joined(separator: ", ") + (led.count > most ? ", …" : "")
-    }
-
-    private static func redirected(_ group: PersistentHistoryChanges.Group)
-        -> [(number: UInt64, target: UInt64)]
-    {
-        group.redirects.filter { group.numbers.contains($0.key) }.inKeyOrder()
-            .map { ($0.key, $0.value) }
-    }
-
-    /// What of an object's values is another one now.
+    /// The changed values of an object.
     private static func lines(_ object: PersistentHistoryValues) -> [String] {
-        func text(_ value: Value?) -> String {
-            guard let value, !value.isNull else { return "nil" }
-            return PlainText.value(value)
+        TransactionText.changed(object).map { name in
+            "        \(TransactionText.name(object))  \(PlainText.visible(name))  \(TransactionText.values(of: name, object))"
         }
-        let id = "\(object.change.entityName) p\(object.change.changedObjectID.reference)"
-        return changed(object).map { name in
-            let values = [object.before, object.after].compactMap { $0.map { text($0[name]) } }
-            return "        \(id)  \(PlainText.visible(name))  \(values.joined(separator: " → "))"
-        }
-    }
-
-    private static func changed(_ object: PersistentHistoryValues) -> [String] {
-        let names = Set((object.before ?? [:]).keys).union((object.after ?? [:]).keys)
-        return names.sorted().filter { name in
-            (object.before?[name] ?? .null) != (object.after?[name] ?? .null)
-        }
-    }
-
-    /// The first of many runs are enough for people.
-    private static func numbers(_ numbers: ObjectNumbers) -> String {
-        let most = 8
-        let words = numbers.runs.prefix(most).map { run in
-            run.count == 1 ? "p\(run.lowerBound)" : "p\(run.lowerBound)-p\(run.upperBound)"
-        }
-        return words.joined(separator: ", ") + (numbers.runs.count > most ? ", …" : "")
-    }
-
-    private static func rounded(_ date: Date) -> Date {
-        Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.rounded(.down))
     }
 
     // MARK: JSON
@@ -231,7 +185,7 @@ struct HistoryCommand: OneStoreCommand {
         func values(_ values: [String: Value]?) -> JSONValue {
             guard let values else { return .null }
             return .object(
-                changed(object).map {
+                TransactionText.changed(object).map {
                     .init(key: $0, value: JSONValue(values[$0] ?? .null))
                 })
         }
@@ -259,7 +213,7 @@ struct HistoryCommand: OneStoreCommand {
                     key: "properties",
                     value: .array(group.updatedProperties.sorted().map { .string($0) })))
         }
-        let led = redirected(group)
+        let led = TransactionText.redirected(group)
         if !led.isEmpty {
             members.append(
                 .init(

@@ -1,57 +1,62 @@
-// cairn import: a list becomes objects, and nothing doubles.
+// cairn import: imports a list as objects, without duplicates.
 
 import ArgumentParser
 import CairnInspection
 import CairnModel
 import CairnStore
 
-/// Inserts what is new, updates what is there, and says what it did.
+/// Inserts new objects, updates existing ones, and reports the counts.
 struct ImportCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Upsert a list: insert what is new, update what is stored, duplicate nothing.",
+        abstract: "Upsert a list: insert new objects, update existing ones, create no duplicates.",
         discussion: """
-            The list is a JSON array, a JSON object that holds one array, JSON lines, CSV with a \
-            header, or GeoJSON features; the form is detected. All of it is stored, or nothing.
+            The list is a JSON array, a JSON object that contains one array, JSON lines, CSV with \
+            a header, or GeoJSON features; the format is detected. The import is all or nothing.
 
-            A new store needs a model: --model takes one of Xcode's, --unique infers one from all \
+            A new store needs a model: --model uses an existing one, --unique infers one from all \
             records of the list. Later imports use the store's model. An inferred attribute is a \
-            boolean, integer, double, decimal or date only if every value fits exactly, else a \
-            string: true, false, yes and no are boolean, days and moments in ISO 8601 are dates, \
-            numbers that a double would round are decimals. A column of yes alone, or of no alone, \
-            stays text. Objects and arrays are kept as JSON text, with the keys of each object in \
-            their order. --type overrides that, and --sample shows it beforehand.
+            boolean, integer, double, decimal or date only if every value fits exactly, otherwise \
+            a string: true, false, yes and no are booleans, ISO 8601 dates and times are dates, \
+            numbers that a double would round are decimals. A column that only contains yes, or \
+            only no, stays a string. Objects and arrays are stored as JSON text, with the keys of \
+            each object in order. --type overrides inference, and --sample previews it.
 
-            With --add-fields a later list may have fields that the store lacks: they become \
-            attributes. With --widen an attribute that values do not fit becomes wider: integers of \
-            more bits, double, decimal, at last string; the narrowest type that has all values of \
-            the store and the list, each as it is. Objects keep their ids. What is inferable is a \
-            lightweight migration, else objects are migrated one by one; either is one commit \
-            before the list's, and the report says what has changed. An app that opens the store \
-            with a model of its own must know the change.
+            With --add-fields, fields of the list that the store lacks become attributes. With \
+            --widen, attributes become wider when values do not fit: larger integers, double, \
+            decimal, finally string; the narrowest type that preserves all values of the store and \
+            the list. Objects keep their ids. The change is a lightweight migration where \
+            possible, otherwise objects are migrated one by one; either way it is one commit \
+            before the list's, and the report says what changed. Apps that open the store with \
+            their own model have to be updated, too.
 
-            A double of the store takes the nearest to a number of a later list, as everywhere; \
-            but a value of a key is never rounded: such a list is refused. A key of CSV with numbers \
-            such as 1.10 is inferred as a string: 1.1 may be another one. So is any key whose dates or \
-            truth values are not all written in one form.
+            A double in the store takes the nearest number, as usual, but key values are never \
+            rounded: such a list is rejected. A CSV key with numbers such as 1.10 is inferred as a \
+            string, since 1.1 may be a different key; likewise any key whose dates or booleans are \
+            not all written in the same form.
 
-            Of a GeoJSON feature the properties are fields by their names (properties.code is \
+            For a GeoJSON feature, its properties are fields under their names (properties.code is \
             code), and so are id, longitude, latitude and altitude of a point, and geometry of \
-            anything else. Where a property has such a name, the feature's own is called \
+            anything else. If a property already has that name, the feature's own is called \
             featureID, featureLongitude and so on.
 
-            Records of one key count together: the last one, or what --policy makes of them. A record \
-            whose key is nil, or has a part that is nil, is refused, or what --missing-key says.
+            Records with the same key count together: the last one wins, or --policy decides. A \
+            record whose key is nil or partly nil is rejected, or handled as --missing-key says.
 
-            A field that is called as a relationship has the key of its target: a value, an object with \
-            the attributes of a key, or, of a relationship to many, an array of these; in CSV the keys \
-            with a ; between them (see --separator). A target may come later in the list. author.name \
-            is the attribute of a target, for a key of several. An id, p17 or a URI, names a target as \
-            well, where it cannot be a key. What a record does not name stays.
+            A field named like a relationship contains the key of its target: a value, an object \
+            with the key's attributes, or for a to-many relationship an array of these; in CSV, \
+            the keys separated by ; (see --separator). A target may come later in the list. For a \
+            key with several attributes, author.name is one attribute of the target. An id (p17 or \
+            a URI) also identifies a target, unless it could be a key. Properties that a record \
+            does not mention are kept.
 
             Values must fit exactly: 10.0 fits an integer, 10.5 does not; dates are written as \
-            2024-05-01 or 2024-05-01T12:00:00Z; texts with leading zeros stay texts; an empty CSV \
-            cell is nil, and whatever --null says.
+            2024-05-01 or 2024-05-01T12:00:00Z; strings with leading zeros stay strings; an empty \
+            CSV cell is nil, and so is any text given by --null.
+
+            Examples:
+              cairn import airports.cairn --entity Airport --unique icao airports.csv
+              cairn import airports.cairn --entity Airport --prune airports-2024.csv
             """)
 
     @OptionGroup var place: StoreArgument
@@ -59,110 +64,115 @@ struct ImportCommand: OneStoreCommand {
     @Argument(help: "The list, or - for standard input.", completion: .file())
     var file: String
 
-    @Option(help: "The entity whose objects the records are.")
+    @Option(help: "The entity of the records.")
     var entity: String
 
     @Option(
         help:
-            "The model of a new store: a .xcdatamodeld or .xcdatamodel folder, its XML, a model's JSON in a file .json, or another store.",
+            "The model for a new store: a .xcdatamodeld or .xcdatamodel folder, its XML, a .json file with a model, or another store.",
         completion: .file())
     var model: String?
 
     @Option(
         help: ArgumentHelp(
-            "The attributes that tell objects apart, for a new store without --model. Repeat it for more than one constraint.",
+            "A uniqueness constraint, for a new store without --model. Repeat for several constraints.",
             valueName: "key,key"))
     var unique: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "What happens to a record whose object is stored already: \(ImportPolicy.list).",
+            "What happens to a record whose object already exists: \(ImportPolicy.list).",
             valueName: "policy"))
     var policy: ImportPolicy = .mergeByPropertyObjectTrump
 
     @Option(
         help: ArgumentHelp(
-            "Call a field differently, or drop it with nothing behind the =.",
+            "Rename a field, or drop it if nothing follows the =.",
             valueName: "from=to,…"))
     var map: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "How the list's characters are written: utf-8 (the default), utf-16 (detected if the list begins with a byte order mark), utf-16le, utf-16be, latin1 or windows-1252.",
+            "The list's character encoding: utf-8 (the default), utf-16 (detected by a byte order mark), utf-16le, utf-16be, latin1 or windows-1252.",
             valueName: "encoding"), transform: Self.encoding)
     var encoding: ListEncoding?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "What stands between the cells of CSV, which the list is then: a character, or tab, semicolon, pipe, comma or space. Without it a comma, in a .tsv file a tab.",
+            "The CSV delimiter: a character, or tab, semicolon, pipe, comma or space; implies CSV. The default is a comma, or a tab in a .tsv file.",
             valueName: "character"), transform: Self.delimiter)
     var delimiter: UInt8?
 
     @Option(
         name: .customLong("null"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A text that means nil, in CSV and JSON. Repeat it for more.", valueName: "text"))
+            "A text that means nil, in CSV and JSON. Can be repeated.", valueName: "text"))
     var nulls: [String] = []
 
     @Option(
         name: .customLong("type"),
         help: ArgumentHelp(
-            "The types of attributes, whatever the list has in them: boolean, integer16 (or int16), integer32, integer64, decimal, double, float, string, date, binary, uuid, uri. What a store has already must be of that type, or become it by --widen.",
+            "Attribute types, overriding inference: boolean, integer16 (or int16), integer32, integer64, decimal, double, float, string, date, binary, uuid, uri. An attribute that already exists must have that type, or be widened to it by --widen.",
             valueName: "attribute=type,…"))
     var types: [String] = []
 
     @Flag(
         help:
-            "Make attributes of the fields that the store's entity lacks, in a commit before the list's."
+            "Add attributes for fields that the entity lacks, in a commit before the list's."
     )
     var addFields = false
 
     @Flag(
         help:
-            "Give attributes a wider type where the list's values do not fit, in a commit before the list's."
+            "Widen attributes if the list's values do not fit, in a commit before the list's."
     )
     var widen = false
 
     @Option(
         help: ArgumentHelp(
-            "Write nothing: show what would be inferred from so many records.", valueName: "count"))
+            "Write nothing; show the types inferred from this many records.", valueName: "count"))
     var sample: Int?
 
+    @Flag(help: "Write nothing: print what would be inserted, updated, deleted.")
+    var dryRun = false
+
     @Flag(
-        help: "Change only what a record names; without it the rest becomes what a new object has.")
+        help:
+            "Only change properties that a record mentions; otherwise the rest is reset to a new object's values."
+    )
     var setOnly = false
 
-    @Option(help: "What stands between the keys of several targets in one cell of CSV.")
+    @Option(help: "The separator between several keys in one CSV cell.")
     var separator = ";"
 
     @Flag(
         help:
-            "Make the targets of relationships that are not there, of their keys and what else an object of the list says."
+            "Create missing relationship targets, from their keys and any other values in the list's objects."
     )
     var createTargets = false
 
-    @Flag(help: "Delete the objects that the list no longer has, in the same commit.")
+    @Flag(help: "Delete objects that are not in the list, in the same commit.")
     var prune = false
 
     @Option(
         help: ArgumentHelp(
-            "Mark the objects that the list no longer has instead: give them a value, nil with nothing behind the =. Repeat it for more.",
+            "Mark objects that are not in the list instead: set an attribute, to nil if nothing follows the =. Can be repeated.",
             valueName: "name=value"))
     var mark: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Of what objects the list is all there is: only those are pruned or marked.",
+            "Only prune or mark objects that match this condition: those that the list is complete for.",
             valueName: "condition"))
     var scope: String?
 
-    @Flag(help: "Let --prune or --mark take everything if the list is empty.")
+    @Flag(help: "Allow --prune or --mark to affect all objects if the list is empty.")
     var allowEmpty = false
 
     @Option(
         help: ArgumentHelp(
-            "What happens to a record that has no value for its key, which finds no stored object: insert (each import adds it again), skip, or error.",
+            "What happens to a record without a key, which matches no stored object: insert (each import adds it again), skip, or error.",
             valueName: "insert|skip|error"))
     var missingKey: MissingKeyOption = .error
 
@@ -172,20 +182,25 @@ struct ImportCommand: OneStoreCommand {
 
     func validate() throws {
         if model != nil, !unique.isEmpty {
-            throw ValidationError("--model has constraints of its own: leave --unique out.")
+            throw ValidationError("--model defines the constraints: omit --unique.")
         }
         if model != nil, !types.isEmpty {
-            throw ValidationError("--model has types of its own: leave --type out.")
+            throw ValidationError("--model defines the types: omit --type.")
         }
         if model != nil, addFields || widen {
             throw ValidationError(
-                "--model fixes what the new store has: leave --add-fields and --widen out.")
+                "--model defines the new store's model: omit --add-fields and --widen.")
         }
         if model != nil, sample != nil {
-            throw ValidationError("--sample is for what is inferred: leave --model out.")
+            throw ValidationError("--sample shows what would be inferred: omit --model.")
         }
         if let sample, sample < 1 {
-            throw ValidationError("--sample must be a number of records, 1 or more.")
+            throw ValidationError("--sample must be 1 or more records.")
+        }
+        if dryRun, sample != nil || addFields || widen {
+            throw ValidationError(
+                "--dry-run tells what the list does to the store as it is: leave --sample, --add-fields and --widen out."
+            )
         }
         if separator.isEmpty {
             throw ValidationError("--separator needs at least one character.")
@@ -195,12 +210,12 @@ struct ImportCommand: OneStoreCommand {
                 "--prune and --mark cannot be combined: an object is either deleted or marked.")
         }
         if !prune, mark.isEmpty {
-            if allowEmpty { throw ValidationError("--allow-empty needs --prune or --mark.") }
-            if scope != nil { throw ValidationError("--scope needs --prune or --mark.") }
+            if allowEmpty { throw ValidationError("--allow-empty requires --prune or --mark.") }
+            if scope != nil { throw ValidationError("--scope requires --prune or --mark.") }
         }
         for key in constraints where key.isEmpty || key.contains("") {
             throw ValidationError(
-                "--unique needs the names of attributes, with commas between them.")
+                "--unique takes attribute names, separated by commas.")
         }
     }
 
@@ -217,7 +232,7 @@ struct ImportCommand: OneStoreCommand {
         let job = ImportJob(
             store: place.store, entity: entity, model: model, unique: constraints, mapping: mapping,
             types: types, addsFields: addFields, widens: widen, separator: separator,
-            createsTargets: createTargets, access: turn.access)
+            createsTargets: createTargets, access: turn.access, isTrial: dryRun)
         var options = ListOptions()
         options.encoding = encoding
         options.delimiter = delimiter
@@ -260,7 +275,7 @@ struct ImportCommand: OneStoreCommand {
             for line in outcome.lines { console.print(line) }
         }
         for field in outcome.unusedMappings {
-            console.printError("cairn: note: --map names \(field), which the list does not have")
+            console.printError("cairn: note: --map mentions \(field), which is not in the list")
         }
     }
 }
@@ -277,29 +292,29 @@ extension ImportCommand {
     private static func delimiter(_ name: String) throws -> UInt8 {
         guard let delimiter = ListOptions.delimiter(named: name) else {
             throw ValidationError(
-                "--delimiter: “\(name)” cannot separate cells. Give one ASCII character that is not a quote, or tab, semicolon, pipe, comma or space"
+                "--delimiter: “\(name)” is not a valid delimiter. Use one ASCII character other than a quote, or tab, semicolon, pipe, comma or space"
             )
         }
         return delimiter
     }
 
-    /// The error, with the option that makes what is missing.
+    /// The error, with the option that creates the missing objects.
     private static func advising(_ error: StoreError) -> StoreError {
         let first = error.details.first ?? error
         guard first.code == .objectNotFound, first.context.objectID == nil else { return error }
         var error = error
         error.context.detail =
-            "\(error.context.detail ?? error.message): --create-targets inserts the targets that are missing"
+            "\(error.context.detail ?? error.message); --create-targets creates missing targets"
         return error
     }
 
-    /// What objects are marked with, by the names of attributes.
+    /// The values to mark objects with, by attribute name.
     private static func marks(_ texts: [String], _ entity: SchemaEntity) throws -> [String: Value] {
         var marks: [String: Value] = [:]
         for text in texts {
             guard let equals = text.firstIndex(of: "=") else {
                 throw Failure(
-                    "--mark: “\(text)” gives no value: write attribute=value", code: .usage)
+                    "--mark: “\(text)” has no value: write attribute=value", code: .usage)
             }
             let name = String(text[..<equals])
             let value = String(text[text.index(after: equals)...])
@@ -326,9 +341,9 @@ enum ImportPolicy: String, ExpressibleByArgument, CaseIterable {
     case declared, fail
 
     static let list = """
-        mergeByPropertyObjectTrump and overwrite update it (the first is the default); declared \
-        merges what the record names as the model's merge rules say; error, \
-        mergeByPropertyStoreTrump and rollback skip the record; fail refuses the whole list
+        mergeByPropertyObjectTrump (the default) and overwrite update it; declared merges the \
+        record's values by the model's merge rules; error, mergeByPropertyStoreTrump and \
+        rollback skip the record; fail rejects the whole list
         """
 
     var kind: MergePolicyKind {
@@ -343,7 +358,7 @@ enum ImportPolicy: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// What becomes of records without a key.
+/// How to handle records without a key.
 enum MissingKeyOption: String, ExpressibleByArgument, CaseIterable {
     case insert, skip, error
 
@@ -357,14 +372,14 @@ enum MissingKeyOption: String, ExpressibleByArgument, CaseIterable {
 }
 
 extension MissingKeys {
-    /// The error with words about records, and the options that let them in.
+    /// The error in terms of records, with the options that accept them.
     fileprivate func advising(_ error: StoreError) -> StoreError {
         var error = error
         error.context.detail =
             (count == 1
-                ? "the record has no key, and each import would add it again: give it one,"
-                : "\(count) records have no key, and each import would add them again: give them one,")
-            + " leave such records out with --missing-key skip, or take them with --missing-key insert"
+                ? "the record has no key, so each import would add it again: give it a key,"
+                : "\(count) records have no key, so each import would add them again: give them keys,")
+            + " skip such records with --missing-key skip, or insert them with --missing-key insert"
         for index in error.details.indices {
             error.details[index].context.detail = "the record has no key"
         }

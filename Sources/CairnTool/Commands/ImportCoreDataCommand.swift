@@ -1,37 +1,41 @@
-// cairn import-coredata: a store of Core Data becomes a store of Cairn.
+// cairn import-coredata: imports a Core Data store.
 
 import ArgumentParser
 import CairnCoreData
 import CairnInspection
 import CairnModel
 
-/// Imports a store of Core Data.
+/// Imports a Core Data store.
 struct ImportCoreDataCommand: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "import-coredata",
-        abstract: "Import a store that Core Data wrote into a new store.",
+        abstract: "Import a Core Data store into a new store.",
         discussion: """
-            The old store is an SQLite file. It is read with its write-ahead log, and nothing in its \
-            folder is changed. The program that writes to it should have ended.
+            The Core Data store is an SQLite file. It is read together with its write-ahead log, \
+            and nothing in its folder is changed. Quit the program that writes to it first.
 
-            Most stores have their model in them. To one that has none, or to use another that fits, \
-            --model gives it; of several versions the one that fits is taken.
+            Most Core Data stores contain their model. If this one does not, or to use another \
+            compatible model, pass --model; if the model has several versions, the matching one is \
+            used.
 
-            Objects keep their numbers, and the new store its UUID: \
-            x-coredata://UUID/Person/p7 is p7, and cairn get finds it by either.
+            Objects keep their numbers, and the new store keeps the UUID: \
+            x-coredata://UUID/Person/p7 becomes p7, and cairn get accepts both.
 
-            What cannot be imported, such as a value out of its attribute's range, one whose file \
-            is missing, or what a damaged log held, is listed, and the exit code is 4. Parts of the \
-            model that have no form here are listed too, and so are defaults that stand for missing \
-            values: no object is without anything for that, and the exit code is 0. Core Data's \
-            history stays behind.
+            Anything that cannot be imported, such as a value out of range, a value whose file is \
+            missing, or the contents of a damaged log, is listed, and the exit code is 4. Parts of \
+            the model without an equivalent are listed too, and so are defaults used in place of \
+            missing values; no object is lost because of these, and the exit code is 0. Core \
+            Data's history is not imported.
 
-            A model that says what the store has no table or column for does not fit: the error says \
-            how the two differ. With --skip such properties and relationships are left out and listed, \
-            and everything else is imported.
+            If the model contains something for which the store has no table or column, the import \
+            fails and the error lists the differences. With --skip, such properties and \
+            relationships are left out and listed, and everything else is imported.
+
+            Example:
+              cairn import-coredata Shop.sqlite shop.cairn --model Shop.xcdatamodeld
             """)
 
-    @Argument(help: "The SQLite file of the old store.", completion: .file())
+    @Argument(help: "The SQLite file of the Core Data store.", completion: .file())
     var old: String
 
     @Argument(help: "The folder of the new store.", completion: .directory)
@@ -39,23 +43,24 @@ struct ImportCoreDataCommand: StoreCommand {
 
     @Option(
         help:
-            "The model: a .xcdatamodeld or .xcdatamodel folder, its XML, or its JSON in a file .json.",
+            "The model: a .xcdatamodeld or .xcdatamodel folder, its XML, or a .json file.",
         completion: .file())
     var model: String?
 
-    @Option(help: "With --model: the version, of a model with several.")
+    @Option(help: "With --model: the model version, if there are several.")
     var version: String?
 
     @Flag(
         help:
-            "Leave out and list what the model has and the store has not, and import the rest.")
+            "Skip and list what the model has and the store does not, and import the rest.")
     var skip = false
 
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if version != nil, model == nil {
-            throw ValidationError("--version needs --model: it names one of that model's versions.")
+            throw ValidationError(
+                "--version requires --model: it selects one of that model's versions.")
         }
     }
 

@@ -1,10 +1,10 @@
-// Leads a store to the model that a list needs: cairn import --add-fields and --widen.
+// Migrates a store to the model that a list needs: cairn import --add-fields and --widen.
 //
-//   1. The list says which attributes are missing or too narrow (see `ModelGrowth`), the store which of the wider types
-//      its values have.
-//   2. The list is read under the model that comes of it: if it does not fit, nothing is changed.
-//   3. The store follows, in one commit: lightweight if that can be inferred, else its objects are migrated one by
-//      one, with their ids.
+//   1. The list determines which attributes are missing or too narrow (see `ModelGrowth`), the store which of the wider
+//      types its values fit.
+//   2. The list is read with the resulting model: if it does not fit, nothing is changed.
+//   3. The store is migrated in one commit: lightweight if that can be inferred, otherwise object by object, keeping
+//      ids.
 
 import CairnInspection
 import CairnMigration
@@ -29,8 +29,8 @@ struct ImportGrowth {
         /// For people.
         var line: String {
             let name = PlainText.visible("\(entity).\(attribute)")
-            guard let old else { return "\(name) is new, of type \(new.rawValue)" }
-            return "\(name) is of type \(new.rawValue) now, \(old.rawValue) before"
+            guard let old else { return "\(name) was added, with type \(new.rawValue)" }
+            return "\(name) changed from type \(old.rawValue) to \(new.rawValue)"
         }
 
         /// For scripts.
@@ -68,7 +68,7 @@ struct ImportGrowth {
             of: entity, in: session.schema, for: source, form: form, mapping: job.mapping,
             types: job.types, adds: job.addsFields, widens: job.widens
         ) { records, bytes in
-            console.progress(ImportJob.progress("looking at", records, bytes, of: source))
+            console.progress(ImportJob.progress("examining", records, bytes, of: source))
         }
         var model = session.schema.model
         var changes: [Change] = []

@@ -1,12 +1,12 @@
 // The work of an import.
 //
-//   1. The list's form is found.
-//   2. A store that exists is opened, and its model rules. A new one is made with the model that is given,
-//      or one inferred from the list.
-//   3. The list goes into one batch insert: all of it or nothing.
-//   4. If the list does not fit the store's model, and that may grow, the store is migrated to a wider one first.
-//   5. A store that was made for an import that failed is taken away again, before anybody else can write
-//      to it. One that another process made meanwhile stays. See `StoreKind.making`.
+//   1. Detect the list's format.
+//   2. Open an existing store, whose model applies. Create a new one with the given model, or one inferred from the
+//      list.
+//   3. Import the list in one batch insert: all or nothing.
+//   4. If the list does not fit the store's model, and the model may grow, first migrate the store to a wider one.
+//   5. If the import fails, delete a store that was created for it, before anyone else can write to it. A store that
+//      another process created in the meantime is kept. See `StoreKind.making`.
 
 import CairnInspection
 import CairnModel
@@ -30,6 +30,8 @@ struct ImportJob {
     var createsTargets = false
     /// How it comes to its turn to write.
     var access = StoreAccess()
+    /// Whether nothing is written: what would come of it is told.
+    var isTrial = false
 
     /// The store as it is shown.
     var title: String { StoreKinds.current.title(of: store) }
@@ -53,6 +55,7 @@ struct ImportJob {
         /// What records of one key come to.
         var repeats = ""
         var skipsKeyless = false
+        var isTrial = false
     }
 
     /// Imports a list; `choose` completes the request.
@@ -63,6 +66,11 @@ struct ImportJob {
         let start = ContinuousClock.now
         let form = try ListForm(of: source)
         let exists = try StoreSession.isStore(store) && (unique.isEmpty || Self.isFinished(store))
+        if isTrial, !exists {
+            throw Failure(
+                "\(title) does not exist yet: --dry-run is for a store that does, --sample shows what would be inferred for a new one",
+                code: .usage)
+        }
         if exists, addsFields || widens {
             return try growing(source, form, console, since: start, choose)
         }
@@ -98,7 +106,7 @@ struct ImportJob {
             } catch {
                 for change in changes { console.printError("cairn: note: \(change.line)") }
                 console.printError(
-                    "cairn: note: \(title) has these changes of its model, but nothing of the list")
+                    "cairn: note: \(title) has these model changes, but the list was not imported")
                 throw error
             }
             outcome.changes = changes
@@ -128,12 +136,12 @@ struct ImportJob {
         guard !unique.isEmpty else {
             throw Failure(
                 "\(title) does not exist yet: a new store needs --model, or --unique with the"
-                    + " attributes that tell objects apart", code: .usage)
+                    + " attributes that identify an object", code: .usage)
         }
         let model = try ModelInference.model(
             of: source, form: form, entity: entity, unique: unique, mapping: mapping, types: types
         ) { records, bytes in
-            console.progress(Self.progress("looking at", records, bytes, of: source))
+            console.progress(Self.progress("examining", records, bytes, of: source))
         }
         return try Schema(model)
     }
@@ -146,7 +154,7 @@ struct ImportJob {
             throw Failure(
                 "\(title) exists, and its \(entity.name) is not unique on \(keys.joined(separator: ","))"
                     + (all.isEmpty ? "" : " but on \(all.joined(separator: " and on "))")
-                    + ": leave --unique out")
+                    + "; omit --unique")
         }
     }
 
@@ -169,8 +177,8 @@ struct ImportJob {
             guard types.type(of: name) != type else { continue }
             throw OtherTypes(
                 failure: Failure(
-                    "\(title) exists, and its \(entity.name).\(name) is of type \(type.rawValue):"
-                        + " leave --type out, or migrate the store to another model with cairn migrate"
+                    "\(title) exists, and its \(entity.name).\(name) has type \(type.rawValue):"
+                        + " omit --type, or migrate the store to another model with cairn migrate"
                 ))
         }
     }
@@ -189,16 +197,29 @@ struct ImportJob {
             console.progress(Self.progress("importing", records, bytes, of: source))
         }
         var request = list.makeRequest(createsTargets: createsTargets)
-        request.author = "cairn import"
+        request.author = HeldStore.current?.author ?? "cairn import"
         request.reportsRepeats = true
+        request.isTrial = isTrial
         try choose(&request, description, session)
-        let result = try session.store.execute(request)
+        let result = try Self.execute(request, session.store)
         console.endProgress()
         return Outcome(
             entity: entity, source: source.name, form: form.title, records: list.recordCount,
             result: result, store: title, unusedMappings: list.unusedMappings,
             repeats: Self.repeats(request.mergePolicy),
-            skipsKeyless: request.missingKey == .skip)
+            skipsKeyless: request.missingKey == .skip, isTrial: isTrial)
+    }
+
+    /// Carries a request out, or tries it.
+    private static func execute(_ request: BatchInsertRequest, _ store: any CommandStore) throws
+        -> BatchInsertResult
+    {
+        do {
+            return try store.execute(request)
+        } catch {
+            guard let trial = error.cause as? BatchTrial else { throw error }
+            return trial.result
+        }
     }
 
     /// Begins to read the list for an entity, of the store's schema or of one that it may get.
@@ -216,9 +237,9 @@ struct ImportJob {
     /// Which of several records of one key counts.
     private static func repeats(_ policy: MergePolicyKind?) -> String {
         switch policy {
-        case .mergeByPropertyObjectTrump, .overwrite: "the last one counts"
-        case .declared: "they are merged as the model says"
-        case .error, .mergeByPropertyStoreTrump, .rollback, nil: "the first one counts"
+        case .mergeByPropertyObjectTrump, .overwrite: "the last one wins"
+        case .declared: "they were merged by the model's rules"
+        case .error, .mergeByPropertyStoreTrump, .rollback, nil: "the first one wins"
         }
     }
 
@@ -257,9 +278,10 @@ extension ImportJob.Outcome {
         let speed = PlainText.decimal(rowsPerSecond, digits: 0)
         let model =
             hasInferredModel
-            ? ["\(store) is new, its model was inferred from the list: cairn model shows it"] : []
+            ? ["\(store) is new; its model was inferred from the list (print it with cairn model)"]
+            : []
         return [
-            "\(entity): \(what)",
+            isTrial ? "a dry run, nothing was written. \(entity): \(what)" : "\(entity): \(what)",
             "\(PlainText.count(records, "record")) from \(source) (\(form)) in"
                 + " \(PlainText.decimal(seconds, digits: 2)) s, \(speed) a second",
         ] + keyLines + model + changes.map(\.line)
@@ -277,14 +299,14 @@ extension ImportJob.Outcome {
         if result.createdTargetCount > 0 {
             let count = result.createdTargetCount
             lines.append(
-                "\(PlainText.count(count, "target")) of relationships"
-                    + " \(count == 1 ? "was" : "were") made")
+                "\(PlainText.count(count, "relationship target"))"
+                    + " \(count == 1 ? "was" : "were") created")
         }
         if result.keylessCount > 0 {
             let isOne = result.keylessCount == 1
             let what =
                 skipsKeyless
-                ? "\(isOne ? "was" : "were") left out"
+                ? "\(isOne ? "was" : "were") skipped"
                 : "each import adds \(isOne ? "it" : "them") again"
             lines.append(
                 "\(PlainText.count(result.keylessCount, "record has", "records have")) no key,"
@@ -300,6 +322,11 @@ extension ImportJob.Outcome {
 
     /// For scripts.
     var json: JSONValue {
+        guard isTrial, case .object(let members) = report else { return report }
+        return .object(members + [.init(key: "dryRun", value: .boolean(true))])
+    }
+
+    private var report: JSONValue {
         .object([
             "entity": .string(entity), "records": .count(records),
             "inserted": .count(result.insertedCount), "updated": .count(result.updatedCount),

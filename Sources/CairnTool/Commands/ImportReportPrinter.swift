@@ -1,4 +1,4 @@
-// What became of a store of Core Data, for people and for scripts.
+// The report of a Core Data import, for people and for scripts.
 
 import CairnCoreData
 import CairnInspection
@@ -23,10 +23,11 @@ struct ImportReportPrinter {
         }
         var lines = table.lines
         let log =
-            report.logBytes > 0 ? " and \(PlainText.bytes(report.logBytes)) of its log" : ""
-        let model = report.modelOrigin == .store ? "the model in it" : "the model given"
+            report.logBytes > 0
+            ? " and \(PlainText.bytes(report.logBytes)) of its write-ahead log" : ""
+        let model = report.modelOrigin == .store ? "its own model" : "the model given"
         lines.append(
-            "\(new): \(PlainText.count(report.imported, "object")) from \(old)\(log), by \(model), in \(PlainText.decimal(seconds, digits: 2)) s"
+            "\(new): \(PlainText.count(report.imported, "object")) from \(old)\(log), using \(model), in \(PlainText.decimal(seconds, digits: 2)) s"
         )
         var more: [String] = []
         if report.pairs > 0 {

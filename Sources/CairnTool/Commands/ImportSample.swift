@@ -1,4 +1,4 @@
-// cairn import --sample: what would be inferred from the first records of a list.
+// cairn import --sample: previews what would be inferred from the first records of a list.
 
 import CairnInspection
 import CairnModel

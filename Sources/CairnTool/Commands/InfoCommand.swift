@@ -1,26 +1,29 @@
-// cairn info: what a store is.
+// cairn info: describes a store.
 //
-// What can be seen from outside is printed in any case; what its objects are, if it opens.
+// What is visible from outside is always printed; its contents, if the store can be opened.
 
 import ArgumentParser
 import CairnInspection
 
-/// Prints what a store is and has.
+/// Prints a description of a store.
 struct InfoCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
-        commandName: "info", abstract: "Print what a store is and has.",
+        commandName: "info", abstract: "Describe a store.",
         discussion: """
-            The first part is read from the headers in the files, also while a program writes and if \
-            the store does not open. The objects are counted by opening it to be read. If it does \
-            not open, the exit code says why.
+            The first part comes from the headers in the store's files and is printed even while a \
+            program writes, or if the store cannot be opened. To count objects, the store is \
+            opened for reading. If that fails, the exit code says why.
 
-            Of a store in PostgreSQL the first part is what the server says: its version, the size of \
-            each table, and which programs have a connection to the database.
+            For a store in PostgreSQL, the first part comes from the server: its version, the size \
+            of each table, and the programs connected to the database.
+
+            Example:
+              cairn info shop.cairn --quick
             """)
 
     @OptionGroup var place: StoreArgument
 
-    @Flag(help: "Do not open the store: print what its files say, or the server.")
+    @Flag(help: "Do not open the store; print only what its files or the server say.")
     var quick = false
 
     @OptionGroup var output: OutputOptions

@@ -1,8 +1,8 @@
-// cairn migrate --mapping: migrates a store to another model by a mapping model of Xcode.
+// cairn migrate --mapping: migrates a store with an Xcode mapping model.
 //
-//   1. The file is read and, if the store is not of the newer model yet, checked against both models.
-//   2. One that names code of an app is refused: the tool has none.
-//   3. What it says is shown, or carried out.
+//   1. Read the file and, unless the store already has the newer model, check it against both models.
+//   2. Reject a file that names an app's policies: the tool does not have their code.
+//   3. Print the mappings, or run them.
 
 import CairnInspection
 import CairnMigration
@@ -57,7 +57,7 @@ struct MappingMigration {
             .map { ($0.name, $1) }
         if mapping.entityMappings.isEmpty, !left.isEmpty {
             throw Failure(
-                "\(file): it has no entity mapping: all \(PlainText.count(counts.reduce(0, +), "object")) of \(title) would be lost"
+                "\(file): it has no entity mappings: all \(PlainText.count(counts.reduce(0, +), "object")) of \(title) would be lost"
             )
         }
     }
@@ -84,13 +84,13 @@ struct MappingMigration {
             ])
         }
         for line in table.lines { console.print(line) }
-        sayLeft(console, "would go")
+        sayLeft(console, "would be deleted")
     }
 
     private func sayLeft(_ console: Console, _ verb: String) {
         for (entity, count) in left {
             console.print(
-                "\(PlainText.count(count, "object")) of \(PlainText.visible(entity)) \(verb): no entity mapping brings them over"
+                "\(PlainText.count(count, "object")) of \(PlainText.visible(entity)) \(verb): no entity mapping migrates them"
             )
         }
     }
@@ -148,9 +148,9 @@ struct MappingMigration {
         } else if migrated {
             console.print(
                 "\(title): migrated by \(PlainText.count(count, "entity mapping"))")
-            sayLeft(console, "went")
+            sayLeft(console, "were deleted")
         } else {
-            console.print("\(title): it has this model already")
+            console.print("\(title): already has this model")
         }
     }
 }

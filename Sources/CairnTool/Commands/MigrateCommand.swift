@@ -8,36 +8,39 @@ import CairnModel
 import CairnObjects
 import CairnStore
 
-/// What a dry run has found: all is said, and the exit code is 1.
+/// Thrown by a dry run after its output: the store could not be migrated, and the exit code is 1.
 struct StoreCannotFollow: Error {}
 
-/// Migrates a store to a newer model, or says what that would do.
+/// Migrates a store to a newer model, or previews that.
 struct MigrateCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Migrate a store to another version of its model, or say what that would do.",
+        abstract: "Migrate a store to another version of its model, or preview that.",
         discussion: """
-            Everything that can be inferred happens in one commit: objects keep their ids, and rows \
-            are rewritten only where a relationship is stored differently or an attribute has to be \
-            computed. If something needs a mapping, if objects violate a new uniqueness constraint, or \
-            if they lack what is required, it says so, and the store stays as it is. Versions of cairn \
-            without migrations cannot open the store afterwards.
+            Everything that can be inferred is one commit: objects keep their ids, and rows are \
+            rewritten only where a relationship is stored differently or an attribute has to be \
+            computed. If a change needs a mapping, objects violate a new uniqueness constraint, or \
+            lack a required value, the command says so, and the store is unchanged. Versions of \
+            cairn without migrations cannot open a migrated store.
 
-            With --dry-run each change is printed with what it costs, as cairn model --to does, and \
-            the objects that violate constraints or lack a target that is required; the exit code is 1 \
-            if the store could not be migrated.
+            With --dry-run, each change is printed with its cost, as cairn model --to does, and so \
+            are objects that violate constraints or lack a required target; the exit code is 1 if \
+            the store could not be migrated.
 
-            With --deduplicate ENTITY:KEY[,KEY]:RULE objects that have the same key become one in \
-            the same commit, by the rules of cairn duplicates: "User:uniqueId:newest:modified". With \
-            --merge the one that stays takes values from the others where it has none. The ids of \
-            deleted ones find it from then on. That is for keys of a constraint that the migration \
-            adds or changes: for others it is refused, and cairn duplicates does it. With --dry-run it \
-            says how many objects would become one with others, and which.
+            With --deduplicate ENTITY:KEY[,KEY]:RULE, objects with the same key are merged in the \
+            same commit, by the rules of cairn duplicates: "User:uniqueId:newest:modified". With \
+            --merge, the surviving object takes values that it lacks from the others. Ids of \
+            deleted objects lead to it from then on. This only works for keys of a constraint that \
+            the migration adds or changes; for others, use cairn duplicates. With --dry-run, it \
+            prints how many objects would be merged, and which.
 
-            With --mapping FILE a mapping model of Xcode says what becomes of what: objects are migrated \
-            one by one, and replace the old content in one commit. Policies are code of an app: a file \
-            that names one is refused. With --dry-run the file is checked against both models, and its \
-            entity mappings are shown.
+            With --mapping FILE, an Xcode mapping model defines the migration: objects are \
+            migrated one by one, and replace the old content in one commit. Policies are app code, \
+            so a file that names one is rejected. With --dry-run, the file is checked against both \
+            models, and its entity mappings are printed.
+
+            Example:
+              cairn migrate shop.cairn --to Shop.xcdatamodeld --dry-run
             """)
 
     @OptionGroup var place: StoreArgument
@@ -48,29 +51,29 @@ struct MigrateCommand: OneStoreCommand {
             valueName: "model"), completion: .file())
     var to: String
 
-    @Option(help: "The version of that model; without it the current one.")
+    @Option(help: "The version of that model; by default the current one.")
     var toVersion: String?
 
     @Option(
         name: .customLong("deduplicate"),
-        help: "Make one object of those with the same key: ENTITY:KEY[,KEY]:RULE. May be repeated.")
+        help: "Merge objects with the same key: ENTITY:KEY[,KEY]:RULE. Can be repeated.")
     var deduplications: [String] = []
 
-    @Flag(help: "With --deduplicate: the object that stays takes values where it has none.")
+    @Flag(help: "With --deduplicate: copy values that the surviving object lacks from the others.")
     var merge = false
 
     @Option(
         help: ArgumentHelp(
-            "A mapping model of Xcode, a .xcmappingmodel folder or the XML in it.",
+            "An Xcode mapping model: a .xcmappingmodel folder or the XML in it.",
             valueName: "file"), completion: .file())
     var mapping: String?
 
-    @Flag(help: "Change nothing: say what would happen.")
+    @Flag(help: "Change nothing; print what would happen.")
     var dryRun = false
 
     @Flag(
         help:
-            "Begin though the disk has less room than it is likely to take; if it fills up the store stays as it was."
+            "Migrate even if the disk may have too little space; if it fills up, the store is unchanged."
     )
     var ignoreSpace = false
 
@@ -82,11 +85,11 @@ struct MigrateCommand: OneStoreCommand {
 
     func validate() throws {
         if merge, deduplications.isEmpty {
-            throw ValidationError("--merge needs --deduplicate.")
+            throw ValidationError("--merge requires --deduplicate.")
         }
         if mapping != nil, !deduplications.isEmpty {
             throw ValidationError(
-                "--deduplicate and --mapping cannot be combined: it is for inferred migrations.")
+                "--deduplicate is for inferred migrations and cannot be combined with --mapping.")
         }
         do {
             _ = try requests()
@@ -148,9 +151,9 @@ struct MigrateCommand: OneStoreCommand {
         }
     }
 
-    /// What is to be folded; nothing if the store is of the model already.
+    /// The objects to merge; none if the store already has the model.
     ///
-    /// - Throws: `Failure` if something would be folded that no constraint asks for.
+    /// - Throws: `Failure` if no constraint requires merging some of them.
     private func folds(_ plan: ModelMigrationPlan) throws -> [MigrationDeduplication] {
         if plan.source == plan.destination { return [] }
         return try zip(deduplications, try requests()).flatMap { text, request in
@@ -170,7 +173,7 @@ struct MigrateCommand: OneStoreCommand {
         }
     }
 
-    /// What is to be said of a key that objects do not have yet; nil if they have all.
+    /// The explanation for a key that objects do not have yet; nil if they do.
     private func newKey(_ request: DeduplicationRequest, _ plan: ModelMigrationPlan) -> String? {
         guard let entity = plan.newEntity(named: request.entityName) else { return nil }
         for key in request.keys {
@@ -180,8 +183,8 @@ struct MigrateCommand: OneStoreCommand {
             else { continue }
             let name = PlainText.visible("\(entity.name).\(key)")
             return column.initialValue.isNull
-                ? "\(name) is new, so no object has a value for it that could be a duplicate"
-                : "\(name) is new, and all objects have its default, \(PlainText.value(column.initialValue)): nothing tells which of them are duplicates"
+                ? "\(name) is new, so no object has a value that could be a duplicate"
+                : "\(name) is new, and all objects have its default, \(PlainText.value(column.initialValue)): there is no way to tell which are duplicates"
         }
         return nil
     }
@@ -283,10 +286,11 @@ struct MigrateCommand: OneStoreCommand {
             let losers = result.objectCount - result.groups.count
             line += "\(PlainText.count(losers, "object")) would lose the key"
         } else {
-            line += "\(PlainText.count(result.deletedCount, "object")) would become one with others"
+            line += "\(PlainText.count(result.deletedCount, "object")) would be merged into others"
         }
         if result.cascadedCount > 0 {
-            line += ", \(PlainText.count(result.cascadedCount, "object")) more go by delete rules"
+            line +=
+                ", \(PlainText.count(result.cascadedCount, "object")) more would be deleted by delete rules"
         }
         console.print(line)
         DuplicateGroups.noteEntangled(result, console)
@@ -338,18 +342,18 @@ struct MigrateCommand: OneStoreCommand {
             return
         }
         guard report.commit != nil else {
-            return console.print("\(place.title): it has this model already")
+            return console.print("\(place.title): already has this model")
         }
         console.print(
             "\(place.title): migrated, \(PlainText.count(report.plan.changes.count, "change")), \(report.plan.cost)"
         )
         if report.foldedObjects > 0 {
             console.print(
-                "\(PlainText.count(report.foldedObjects, "object")) became one with others")
+                "\(PlainText.count(report.foldedObjects, "object")) merged into others")
         }
         for (entity, count) in report.removedObjects.inKeyOrder() {
             console.print(
-                "\(PlainText.count(count, "object")) of \(PlainText.visible(entity)) went with the entity"
+                "\(PlainText.count(count, "object")) of \(PlainText.visible(entity)) deleted with the entity"
             )
         }
     }

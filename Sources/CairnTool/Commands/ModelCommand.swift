@@ -1,55 +1,62 @@
-// cairn model: a model as a person reads it, or as Swift, or how it becomes another.
+// cairn model: prints a model, generates Swift from it, or compares it with another.
 
 import ArgumentParser
 import CairnInspection
 import CairnModel
-import FoundationEssentials
+import CairnPictures
 
 /// Prints a model.
 struct ModelCommand: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",
         abstract:
-            "Print a model, of a file from Xcode or of a store, write it as Swift, or compare it with another.",
+            "Print a model, generate Swift classes from it, or compare it with another.",
         discussion: """
-            With --to the model is compared with a newer one, also that of a store: each change, \
-            whether a store can be migrated without a mapping ("inferable": yes, no, if no \
-            duplicates, if none is missing), why not, and what it costs. The last line sums it up. The \
-            exit code is 0 also if a mapping is needed. With --to-version alone the newer one is another \
-            version of the same file.
+            With --to, the model is compared with a newer one, which may also be a store's: each \
+            change, whether a store can be migrated without a mapping ("inferable": yes, no, if no \
+            duplicates, if none is missing), why not, and the cost. The last line is a summary. \
+            The exit code is 0 even if a mapping is needed. With --to-version alone, the newer \
+            model is another version in the same file.
 
-            With --hashes it prints what tells versions apart: a hash of each entity, and one of all.
+            With --hashes, the version hash of each entity is printed, and one of the whole model.
 
-            With --swift the model becomes one Swift file: an @Entity class for each entity, a \
-            @Composite struct for each composite. Attributes that may be nil are optionals, also \
+            With --swift, the model becomes one Swift file: an @Entity class for each entity, a \
+            @Composite struct for each composite. Attributes that may be nil are optionals, even \
             where the model asks for scalar accessors. An inverse is named on one side, which is \
-            enough. Classes have the names that the model gives them, without a module; what \
-            cannot be called as the model calls it has another name, and @Entity, @Composite or \
-            originalName the model's. A comment says so, and whatever else classes cannot say.
+            enough. Classes have the names that the model gives them, without the module. Where \
+            the model's name cannot be used, @Entity, @Composite or originalName contains it. \
+            Comments point this out, and anything else that classes cannot express.
+
+            Examples:
+              cairn model Shop.xcdatamodeld --swift --output Shop.swift
+              cairn model Shop.xcdatamodeld --version "Shop" --to-version "Shop 2"
             """)
 
     @Argument(
         help:
-            "A .xcdatamodeld or .xcdatamodel folder, its XML, a model's JSON in a file .json, or a store: its folder, or postgresql://HOST/DATABASE.",
+            "A .xcdatamodeld or .xcdatamodel folder, its XML, a .json file with a model, or a store: a folder, or postgresql://HOST/DATABASE.",
         completion: .file())
     var model: String
 
-    @Option(help: "The version of a model with several; without it the current one.")
+    @Option(help: "The model version, if there are several; by default the current one.")
     var version: String?
 
     @Option(
-        help: ArgumentHelp("Say how it becomes this model.", valueName: "model"),
+        help: ArgumentHelp("Compare with this newer model.", valueName: "model"),
         completion: .file())
     var to: String?
 
-    @Option(help: "With --to: the version of that model; without it the current one.")
+    @Option(help: "With --to: the version of that model; by default the current one.")
     var toVersion: String?
 
-    @Flag(help: "Print the hashes that tell versions apart.")
+    @Flag(help: "Print version hashes.")
     var hashes = false
 
-    @Flag(help: "Write Swift classes.")
+    @Flag(help: "Generate Swift classes.")
     var swift = false
+
+    @Flag(help: "Print a diagram as SVG; with --to or --to-version, of what differs.")
+    var svg = false
 
     @Flag(name: .customLong("public"), help: "With --swift: make everything public.")
     var isPublic = false
@@ -57,7 +64,7 @@ struct ModelCommand: StoreCommand {
     @Option(
         name: [.customShort("o"), .customLong("output")],
         help: ArgumentHelp(
-            "With --swift: write them into this file, which is replaced if it was written this way: what was added to it since, such as methods that validate, is lost.",
+            "With --swift: write to this file. An earlier generated file is replaced, and code added to it since is lost.",
             valueName: "file"), completion: .file(extensions: ["swift"]))
     var file: String?
 
@@ -68,12 +75,16 @@ struct ModelCommand: StoreCommand {
         if [swift, hashes, isComparison].filter({ $0 }).count > 1 {
             throw ValidationError("--swift, --hashes and --to cannot be combined: choose one")
         }
+        if svg, swift || hashes || output.json {
+            throw ValidationError(
+                "--svg cannot be combined with --swift, --hashes and --json: choose one")
+        }
         if swift {
             if output.json {
                 throw ValidationError("--swift and --json cannot be combined: choose one")
             }
         } else if isPublic || file != nil {
-            throw ValidationError("--public and --output need --swift")
+            throw ValidationError("--public and --output require --swift")
         }
     }
 
@@ -82,6 +93,7 @@ struct ModelCommand: StoreCommand {
     func run() throws {
         let console = Console.current
         let source = try ModelSource.read(model, version: version)
+        if svg { return try draw(source, console) }
         if to != nil || toVersion != nil {
             try compare(source, console)
             return
@@ -94,6 +106,17 @@ struct ModelCommand: StoreCommand {
             try ModelPrinter.print(source.model, json: output.json)
         }
         for warning in source.warnings { console.printError("cairn: note: \(warning)") }
+    }
+
+    /// Draws the model, or the other one with what differs.
+    private func draw(_ source: ModelSource, _ console: Console) throws {
+        let diagram =
+            to == nil && toVersion == nil
+            ? ModelPicture.diagram(of: source.model)
+            : ModelPicture.diagram(
+                of: try ModelSource.read(to ?? model, version: toVersion).model,
+                against: source.model, named: version ?? model)
+        console.print(diagram.picture().svg(in: .file))
     }
 
     /// Says how the model becomes the other one.
@@ -113,29 +136,16 @@ struct ModelCommand: StoreCommand {
             console.print(text)
             return
         }
-        try refuseToReplace(file)
-        do {
-            try Data(printer.text.utf8).write(to: URL(filePath: file), options: .atomic)
-        } catch {
-            throw Failure("\(file) cannot be written: \(error)")
-        }
+        try OutputFile(path: file, command: "model").write(printer.text, replacing: Self.isOwn)
         let counts = printer.counts
         let structs = counts.structs == 0 ? "" : ", \(PlainText.count(counts.structs, "struct"))"
         console.print("\(file): \(PlainText.count(counts.classes, "class", "classes"))\(structs)")
     }
 
-    /// A file that somebody else wrote, or has changed beyond recognition, is kept.
-    private func refuseToReplace(_ file: String) throws {
-        guard FileManager.default.fileExists(atPath: file) else { return }
-        let text = (try? Data(contentsOf: URL(filePath: file))).map {
-            String(decoding: $0, as: UTF8.self)
-        }
+    /// Whether a text is one that this command wrote, and nobody has changed beyond recognition.
+    private static func isOwn(_ text: String) -> Bool {
         // Another editor, or git, may have made line ends of two characters, which Swift takes for one.
-        let lines = text?.split(maxSplits: 2, whereSeparator: \.isNewline) ?? []
-        guard lines.count > 1, lines[1].hasPrefix(SwiftModelPrinter.mark) else {
-            throw Failure(
-                "\(file) exists, and was not written by cairn model: remove it, or choose another name"
-            )
-        }
+        let lines = text.split(maxSplits: 2, whereSeparator: \.isNewline)
+        return lines.count > 1 && lines[1].hasPrefix(SwiftModelPrinter.mark)
     }
 }

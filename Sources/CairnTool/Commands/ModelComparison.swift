@@ -1,4 +1,4 @@
-// How one model becomes another, on standard output.
+// The differences of two models, on standard output.
 
 import CairnInspection
 import CairnModel

@@ -1,34 +1,37 @@
-// cairn past: how far back a store can be read as it was.
+// cairn past: shows and changes which past states a store keeps.
 
 import ArgumentParser
 import CairnInspection
 import CairnLog
 import CairnStore
 
-/// Says which past states a store keeps, and changes that.
+/// Prints which past states a store keeps, and changes that.
 struct PastCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "past",
-        abstract: "Print which past states of a store can be read, or change which are kept.",
+        abstract: "Show which past states a store keeps, or change that.",
         discussion: """
-            A store that keeps past states can be read as it was after a commit: with --at of \
-            query, count, get, find and export. For that it keeps files that compaction would \
-            remove. It begins with --keep, and from then on programs keep them too. What is given \
-            up with --purge, or by keeping less, gives its space back.
+            A store that keeps past states can be read as it was after any commit, with --at of \
+            query, count, get, find and export. To do so, it retains files that compaction would \
+            delete. --keep turns this on, and from then on all programs keep past states. --purge, \
+            or keeping less, frees the space.
+
+            Example:
+              cairn past shop.cairn --keep 30d
             """)
 
     @OptionGroup var place: FolderArgument
 
     @Option(
         help: ArgumentHelp(
-            "Keep states from now on: all, off, those of so many last commits (20), or of so long a time (30d, 12h, 90m, 10s).",
+            "Keep states from now on: all, off, those of the last n commits (20), or of some time (30d, 12h, 90m, 10s).",
             valueName: "all|off|n|time"),
         transform: { try PastCommand.retention($0) })
     var keep: PastStateRetention?
 
     @Option(
         help: ArgumentHelp(
-            "Give up the states before that after the commit of that number, or at that time.",
+            "Delete states older than this commit number or time.",
             valueName: "commit|time"))
     var purge: String?
 
@@ -38,7 +41,8 @@ struct PastCommand: ParsableCommand {
 
     func validate() throws {
         if keep == .off, purge != nil {
-            throw ValidationError("--keep off gives up all states: there is nothing to --purge.")
+            throw ValidationError(
+                "--keep off deletes all states: there is nothing left to --purge.")
         }
     }
 
@@ -57,7 +61,7 @@ struct PastCommand: ParsableCommand {
                 if let bounds, number > bounds.last {
                     throw StoreError(
                         .pastStateUnavailable,
-                        "commit \(number) is still to come: the last one is \(bounds.last)")
+                        "commit \(number) does not exist yet: the last one is \(bounds.last)")
                 }
                 try store.purgePastStates(before: number)
                 return try store.pastStateBounds()
@@ -101,14 +105,14 @@ struct PastCommand: ParsableCommand {
         guard let bounds else { return "\(path): no past states are kept" }
         let kept =
             switch bounds.retention {
-            case .off, .all: "all are kept from then on"
+            case .off, .all: "all later ones are kept"
             case .transactions(let count):
-                "those of the last \(PlainText.count(count, "commit")) are kept, at least"
-            case .seconds(let seconds): "those of the last \(time(seconds)) are kept, at least"
+                "at least the last \(PlainText.count(count, "commit")) are kept"
+            case .seconds(let seconds): "at least the last \(time(seconds)) are kept"
             }
         return
-            "\(path): states can be read from the one after commit \(bounds.horizon) up to commit \(bounds.last); "
-            + "\(kept); \(PlainText.bytes(bounds.bytes)) of files are there for them alone"
+            "\(path): past states are available after commit \(bounds.horizon), up to commit \(bounds.last); "
+            + "\(kept); they take \(PlainText.bytes(bounds.bytes)) of extra files"
     }
 
     private static func json(_ path: String, _ bounds: PastStateBounds?) -> JSONValue {

@@ -1,4 +1,4 @@
-// cairn predicate: how a condition is read.
+// cairn predicate: shows how a condition is parsed.
 
 import ArgumentParser
 import CairnInspection
@@ -7,20 +7,22 @@ import CairnModel
 /// Prints the tree of a predicate.
 struct PredicateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "predicate", abstract: "Print how a condition is read, or where it is wrong.",
+        commandName: "predicate", abstract: "Show how a condition is parsed, or where it is wrong.",
         discussion: """
-            The arguments take the place of %@, %K, %d and their like. Numbers, TRUE, FALSE, NULL, \
-            texts in quotation marks and lists in braces are what they are in a condition; anything \
-            else is a text.
+            The arguments replace %@, %K, %d and so on. Numbers, TRUE, FALSE, NULL, quoted strings \
+            and lists in braces are read as in a condition; anything else is a string.
 
-            Ends with 0 if the condition can be read, else with 1.
+            The exit code is 0 if the condition is valid, otherwise 1.
+
+            Example:
+              cairn predicate "price < %@ AND name BEGINSWITH[c] %@" 10 a
             """)
 
     // Both may begin with a minus.
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp(
-            "The condition, such as \"price < %@ AND name BEGINSWITH[c] 'a'\", then what takes the place of placeholders.",
+            "The condition, such as \"price < %@ AND name BEGINSWITH[c] 'a'\", then the arguments for its placeholders.",
             valueName: "format> <argument"))
     var words: [String]
 
@@ -74,7 +76,7 @@ struct PredicateCommand: ParsableCommand {
             let whole = text.filter { $0 != " " }
             if whole.hasPrefix("{"), whole.hasSuffix("}") {
                 throw Failure(
-                    "the argument \(text) is not a list of values: put quotation marks around each text in it, or around all of it if it is one text"
+                    "the argument \(text) is not a list of values: quote each string in it, or all of it if it is a single string"
                 )
             }
             return .value(.string(text))

@@ -1,4 +1,4 @@
-// cairn query: which objects there are.
+// cairn query: prints objects, or tables computed from them.
 
 import ArgumentParser
 import CairnInspection
@@ -9,17 +9,21 @@ import CairnStore
 struct QueryCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
-        abstract: "Print the objects that match a condition, or a table about them.",
+        abstract: "Print the objects that match a condition, or a table computed from them.",
         discussion: """
             A condition compares attributes with values: price < 10 AND (category IN {'toys', \
-            'food'} OR NOT sold == YES). Text stands in quotes, nil is NULL. An object is named as it \
-            is printed, or by its URI, as a text: shop == 'p3', SELF IN {'p1', 'p2'}.
+            'food'} OR NOT sold == YES). Strings are quoted, nil is NULL. Refer to an object as it \
+            is printed, or by its URI, as a string: shop == 'p3', SELF IN {'p1', 'p2'}.
 
-            Columns are attributes, objectID and entity; or expressions of the same language, with \
-            a name in front if you like: shop.name, tags.@count, half=price / 2. An expression \
-            that sums up, as sum:(price) or @count, is about each group of --group-by, or about \
-            all objects. With --group-by and without --columns the keys and count are printed. \
-            --having is a condition on groups, by keys, names of columns and sums.
+            Columns are attributes, objectID and entity, or expressions in the same language, \
+            optionally named: shop.name, tags.@count, half=price / 2. An aggregate such as \
+            sum:(price) or @count applies to each group of --group-by, or to all objects. With \
+            --group-by but without --columns, the keys and the count are printed. --having is a \
+            condition on groups: on keys, column names and aggregates.
+
+            Examples:
+              cairn query shop.cairn Product --where "price < 10" --sort name
+              cairn query shop.cairn Product --group-by category --having "@count > 1"
             """)
 
     @OptionGroup var place: StoreArgument
@@ -32,33 +36,33 @@ struct QueryCommand: OneStoreCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "The order; - puts large values first. 'nulls first' or 'nulls last' behind a key says where objects without a value come.",
+            "The sort order; - sorts descending. 'nulls first' or 'nulls last' after a key places objects without a value.",
             valueName: "key,-key"))
     var sort: String?
 
-    @Option(parsing: .unconditional, help: "The greatest number of objects.")
+    @Option(parsing: .unconditional, help: "Print at most this many objects.")
     var limit: Int?
 
-    @Option(parsing: .unconditional, help: "How many are left out first.")
+    @Option(parsing: .unconditional, help: "Skip this many objects first.")
     var offset = 0
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("What is printed of each object or group.", valueName: "key,name=expr"))
+        help: ArgumentHelp("The columns of each object or group.", valueName: "key,name=expr"))
     var columns: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Print a row for each group of objects.", valueName: "key,key"))
+        help: ArgumentHelp("Print one row for each group of objects.", valueName: "key,key"))
     var groupBy: String?
 
-    @Option(parsing: .unconditional, help: "Which groups are printed: a condition on them.")
+    @Option(parsing: .unconditional, help: "Only print groups that match this condition.")
     var having: String?
 
-    @Flag(help: "Print rows that are equal once.")
+    @Flag(help: "Print equal rows only once.")
     var distinct = false
 
-    @Flag(help: "Say how the objects are found instead.")
+    @Flag(help: "Print the query plan instead.")
     var explain = false
 
     @OptionGroup var moment: MomentOptions
@@ -76,7 +80,7 @@ struct QueryCommand: OneStoreCommand {
         let options = TableQuery.Options(
             columns: columns, groupBy: try TermList.parts(groupBy, option: "--group-by"),
             having: having, isDistinct: distinct)
-        let sort = try TermList.parts(sort, option: "--sort").map(Self.sortKey)
+        let sort = try TermList.parts(sort, option: "--sort").map { try SortKey(argument: $0) }
         try StoreSession.reading(place.store) { session in
             let entity = try session.entity(entity)
             var fetch = try session.fetch(entity, which)
@@ -103,7 +107,8 @@ struct QueryCommand: OneStoreCommand {
             let found = try snapshot.fetch(fetch)
             var table = columns.table(widest: console.isTerminal ? 40 : 60)
             // In portions, so that the rows of a large store are not in memory all at once.
-            for start in stride(from: 0, to: found.ids.count, by: 1024) {
+            for start in stride(from: 0, to: found.ids.count, by: 1024)
+            where console.outputError == nil {
                 let part = Array(found.ids[start..<min(start + 1024, found.ids.count)])
                 for row in try snapshot.rows(part) {
                     guard let row else { continue }
@@ -118,23 +123,6 @@ struct QueryCommand: OneStoreCommand {
             for line in table.lines { console.print(line) }
             if console.isTerminal { console.print(PlainText.count(found.ids.count, "object")) }
         }
-    }
-
-    private static func sortKey(_ part: String) throws -> SortKey {
-        var name = part[...]
-        var nulls: SortKey.NullsPosition?
-        let words = part.split(separator: " ")
-        if words.count > 2, words[words.count - 2].lowercased() == "nulls",
-            let position = SortKey.NullsPosition(rawValue: words[words.count - 1].lowercased())
-        {
-            nulls = position
-            name = part[..<words[words.count - 3].endIndex]
-        }
-        guard name.hasPrefix("-") else { return SortKey(String(name), nulls: nulls) }
-        guard name != "-" else {
-            throw Failure("--sort: a key is missing after the -", code: .usage)
-        }
-        return SortKey(String(name.dropFirst()), ascending: false, nulls: nulls)
     }
 }
 

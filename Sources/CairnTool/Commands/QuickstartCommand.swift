@@ -3,17 +3,19 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// Imports a real list twice and shows what came of it.
+/// Imports a real list twice and shows the result.
 struct QuickstartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quickstart",
-        abstract: "A tour: import a real list twice, without duplicates.",
+        abstract: "Take a tour: import a real list twice, without duplicates.",
         discussion: """
-            The tour makes quickstart.cairn and two lists in the folder, or in a temporary one, and \
-            overwrites nothing.
+            The tour creates quickstart.cairn and two lists in the folder, and overwrites nothing.
+
+            Example:
+              cairn quickstart tour
             """)
 
-    @Argument(help: "The folder; a new temporary one if none is given.", completion: .directory)
+    @Argument(help: "The folder; by default a new temporary one.", completion: .directory)
     var folder: String?
 
     @OptionGroup var output: OutputOptions

@@ -1,4 +1,4 @@
-// cairn salvage: what is left of a damaged store, as a new one.
+// cairn salvage: recovers a damaged store into a new one.
 
 import ArgumentParser
 import CairnInspection
@@ -11,32 +11,35 @@ import FoundationEssentials
 struct SalvageCommand: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",
-        abstract: "Write what is left of a damaged store into a new one.",
+        abstract: "Recover a damaged store into a new one.",
         discussion: """
-            The damaged store is only read: nothing of it changes, and it need not open. The new one \
-            gets every object that is left, with its number and version; what is lost is \
-            reported, object by object and byte range by byte range. The exit code is 0 if nothing \
-            is lost, and 4 if something is.
+            The damaged store is only read, never changed, and does not have to open. The new \
+            store gets every object that is left, with its number and version; losses are reported \
+            object by object and byte range by byte range. The exit code is 0 if nothing is lost, \
+            otherwise 4.
+
+            Example:
+              cairn salvage shop.cairn shop-salvaged.cairn
             """)
 
     @OptionGroup var place: FolderArgument
 
-    @Argument(help: "The folder of the new store, which must not exist.", completion: .directory)
+    @Argument(help: "The folder of the new store; it must not exist.", completion: .directory)
     var destination: String
 
     @Option(
         help:
-            "The model the store was made with, from Xcode, as JSON in a file .json, or of another store, in case its own cannot be read.",
+            "The store's model, in case its own cannot be read: from Xcode, a .json file, or another store.",
         completion: .file())
     var model: String?
 
     @Flag(
         help: ArgumentHelp(
-            "Give the new store the identity of the old one, so that URIs go on meaning its objects.",
-            discussion: "Only for a new store that takes the place of the old one."))
+            "Give the new store the old one's identity, so that object URIs stay valid.",
+            discussion: "Only use this if the new store replaces the old one."))
     var keepID = false
 
-    @Flag(help: "Also take whole commits behind a torn end, which nobody was promised.")
+    @Flag(help: "Also recover complete commits after a torn end, which were not durable.")
     var includeTail = false
 
     @OptionGroup var output: OutputOptions
@@ -82,27 +85,27 @@ struct SalvageCommand: StoreCommand {
         func n(_ count: some BinaryInteger, _ one: String) -> String { PlainText.count(count, one) }
         add(report.rowsLost, "\(n(report.rowsLost, "object")) known to be lost")
         let older = report.entities.reduce(0) { $0 + ($1.isHidden ? 0 : $1.older) }
-        add(older, "\(n(older, "object")) in an older version, or deleted since")
-        add(report.valuesLost, "\(n(report.valuesLost, "value")) of objects that are kept")
+        add(older, "\(n(older, "object")) in an older version, or since deleted")
+        add(report.valuesLost, "\(n(report.valuesLost, "value")) lost from recovered objects")
         add(
             report.referencesCleared,
-            "\(n(report.referencesCleared, "reference")) to objects that are lost")
+            "\(n(report.referencesCleared, "reference")) to lost objects")
         add(
             report.duplicates,
-            "\(n(report.duplicates, "object")) gave way to newer ones with the same key")
+            "\(n(report.duplicates, "object")) replaced by newer ones with the same key")
         add(
             report.possiblyResurrected,
-            "deletions may be lost: up to \(n(report.possiblyResurrected, "object")) may be back that had been deleted"
+            "deletions may be lost: up to \(n(report.possiblyResurrected, "deleted object")) may have reappeared"
         )
         if report.hasUnknownLosses {
-            lines.append("  some bytes are lost, and nothing says what they held")
+            lines.append("  some bytes are lost, and their contents are unknown")
         }
         if !report.isEndKnown {
-            lines.append("  nothing says where the log ended: the last commits may be lost")
+            lines.append("  the end of the log is unknown: the last commits may be lost")
         }
         add(
             report.unpromisedCommits,
-            "\(n(report.unpromisedCommits, "commit")) behind a torn end: --include-tail takes them"
+            "\(n(report.unpromisedCommits, "commit")) after a torn end: --include-tail recovers them"
         )
         if report.isWhole { lines.append("  nothing is lost") }
         lines += segmentLines(report)

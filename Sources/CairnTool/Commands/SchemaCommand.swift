@@ -1,4 +1,4 @@
-// cairn schema: the model that a store holds, as a person reads it.
+// cairn schema: prints a store's model.
 
 import ArgumentParser
 import CairnModel
@@ -6,27 +6,30 @@ import CairnModel
 /// Prints the model of a store.
 struct SchemaCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Print the model that a store holds.",
+        commandName: "schema", abstract: "Print a store's model.",
         discussion: """
-            Entities with their attributes (type, default, what they may be), relationships (to \
-            which entity, inverse, delete rule), uniqueness constraints and fetch indexes. \
-            Defaults are left out: attributes are optional, relationships nullify. Indexes that \
-            a store does not keep, as those of expressions, are named at the end. The JSON is that \
-            of cairn model. With --hashes it prints what tells versions of the model apart: a hash of \
-            each entity, and one of all.
+            Prints entities with their attributes (type, default, options), relationships \
+            (destination, inverse, delete rule), uniqueness constraints and fetch indexes. Default \
+            settings are omitted: attributes are optional, relationships nullify. Indexes that the \
+            store does not keep, such as those on expressions, are listed at the end. The JSON is \
+            the same as that of cairn model. With --hashes, the version hash of each entity is \
+            printed, and one of the whole model.
+
+            Example:
+              cairn schema shop.cairn --entity Product
             """)
 
     @OptionGroup var place: StoreArgument
     @Option(
-        help: ArgumentHelp("Only this entity, and those it inherits from.", valueName: "entity"))
+        help: ArgumentHelp("Only print this entity and its ancestors.", valueName: "entity"))
     var entity: String?
-    @Flag(help: "Print the hashes that tell versions of the model apart.")
+    @Flag(help: "Print version hashes.")
     var hashes = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if hashes, entity != nil {
-            throw ValidationError("--hashes prints all entities: leave --entity out")
+            throw ValidationError("--hashes prints all entities: omit --entity")
         }
     }
 

@@ -29,7 +29,7 @@ struct SchemaDifference {
     private static func remark(_ text: String) -> String { text.isEmpty ? "" : " (\(text))" }
 
     private static func words(_ text: String?) -> String {
-        guard let text, !text.isEmpty else { return "without anything said" }
+        guard let text, !text.isEmpty else { return "unspecified" }
         return text
     }
 

@@ -1,4 +1,4 @@
-// cairn space: what takes how much of a store.
+// cairn space: prints the disk usage of a store.
 
 import ArgumentParser
 import CairnInspection
@@ -9,13 +9,16 @@ import CairnStore
 struct SpaceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "space",
-        abstract: "Print what takes how much: entities, properties, indexes, segments.",
+        abstract: "Print disk usage by entity, property, index and segment.",
         discussion: """
-            Bytes of entities and properties are those of the blocks that their rows are in, as \
-            stored; dead ones are of rows that were changed or deleted since. Under large is what lies \
-            outside of blocks, of rows that live. A block without any row that lives is dead bytes of \
-            its segment alone. Indexes lie in memory, and in checkpoints, which hold nothing but what \
-            can be made again. Every block is read.
+            Bytes of entities and properties are stored sizes in the blocks with their rows; dead \
+            bytes belong to rows that have since been changed or deleted. The column large counts \
+            values stored outside blocks, for live rows. A block without live rows only counts as \
+            dead bytes of its segment. Indexes are in memory, and in checkpoints, which contain \
+            nothing that could not be rebuilt. The command reads every block.
+
+            Example:
+              cairn space shop.cairn
             """)
 
     @OptionGroup var place: FolderArgument
@@ -39,7 +42,7 @@ struct SpaceCommand: ParsableCommand {
         }
         let bytes = space.segments.reduce(0) { $0 + $1.bytes }
         let live = space.segments.reduce(0) { $0 + $1.liveBytes }
-        console.print("\(PlainText.bytes(live)) of \(PlainText.bytes(bytes)) are alive")
+        console.print("\(PlainText.bytes(live)) of \(PlainText.bytes(bytes)) are live")
         if checkpoints > 0 { console.print("\(PlainText.bytes(checkpoints)) in checkpoints") }
         if past > 0 { console.print("\(PlainText.bytes(past)) kept for past states") }
         var tables = [Self.entities(space), Self.segments(space)]

@@ -1,4 +1,4 @@
-// What cairn query asks for beyond objects: groups, expressions, rows that are given once.
+// Queries of cairn query beyond plain objects: groups, expressions, distinct rows.
 
 import CairnInspection
 import CairnModel

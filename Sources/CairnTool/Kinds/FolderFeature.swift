@@ -1,12 +1,12 @@
-// What only stores in folders have, and what there is instead for others.
+// Features that only stores in folders have, and the alternatives for others.
 //
 // Threads: values.
 
-/// What only stores in folders have.
+/// A feature that only stores in folders have.
 enum FolderFeature {
     case frames, salvage, compaction, space, pastStates, backup
 
-    /// What is said of a store that has it not.
+    /// The error for a store without the feature.
     func refusal(of title: String) -> Failure {
         Failure("\(title): \(sentence)")
     }
@@ -14,15 +14,15 @@ enum FolderFeature {
     private var sentence: String {
         switch self {
         case .frames:
-            "frames are what a store in a folder is made of; this one is in PostgreSQL, whose tables psql shows"
+            "only stores in folders consist of frames; this one is in PostgreSQL: inspect its tables with psql"
         case .salvage:
-            "only stores in folders can be salvaged: of a damaged database restore a backup"
+            "only stores in folders can be salvaged: restore a damaged database from a backup"
         case .compaction:
-            "only stores in folders are compacted: PostgreSQL gives space back by itself (autovacuum)"
+            "only stores in folders are compacted: PostgreSQL reclaims space itself (autovacuum)"
         case .space:
-            "only of stores in folders it is known what each property takes: cairn info shows the sizes of this one's tables"
+            "only stores in folders report the size of each property: cairn info shows the sizes of this store's tables"
         case .pastStates: "only stores in folders keep past states; this one is in PostgreSQL"
-        case .backup: "only stores in folders are backed up by cairn: back this one up with pg_dump"
+        case .backup: "cairn only backs up stores in folders: back this one up with pg_dump"
         }
     }
 }

@@ -108,9 +108,9 @@ package struct FolderKind: StoreKind {
         options.persistentHistoryTracking = access.tracksHistory
         options.pastStates = access.pastStates
         if access.isReadOnly {
-            options.followsWriter = false
+            options.followsWriter = access.stays
             // It is open for a moment, and not while another machine has it open to write.
-            options.allowsSharedDisk = true
+            options.allowsSharedDisk = access.allowsSharedDisk || !access.stays
         } else {
             options.allowsSharedDisk = access.allowsSharedDisk
         }

@@ -1,7 +1,7 @@
-// Hands a command line over to another tool, which takes the place of this process.
+// Hands a command line over to another tool, which replaces this process.
 //
-//   1. It lies beside this one, or in a folder of PATH.
-//   2. It is no link to this one, which would go round in circles.
+//   1. The tool is next to this one, or in a folder of PATH.
+//   2. It must not be a link to this one, which would never end.
 //
 // Threads: one.
 
@@ -15,33 +15,47 @@ import FoundationEssentials
     import Darwin
 #endif
 
-/// Who gets the command lines that this tool cannot carry out.
+/// Finds and runs the tool that receives command lines which this one cannot execute.
 package struct Handover: Sendable {
-    /// The tool that knows stores in databases.
-    static let name = "cairn-postgres"
+    /// Another tool.
+    package struct Recipient: Sendable {
+        let name: String
+        /// What it is required for, as the start of a sentence.
+        private let purpose: String
 
-    /// What somebody has to do who does not have it.
-    static let advice = """
-        stores in PostgreSQL are opened by \(name), which is neither beside this cairn nor in PATH: \
-        build it with swift build -c release --product \(name)
-        """
+        /// The tool that knows stores in databases.
+        package static let postgres = Recipient(
+            name: "cairn-postgres", purpose: "stores in PostgreSQL require")
+        /// The tool that rewrites sources.
+        static let port = Recipient(name: "cairn-port", purpose: "porting sources requires")
 
+        /// Instructions if the tool is missing.
+        var advice: String {
+            """
+            \(purpose) \(name), which is neither next to cairn nor in PATH: \
+            build it with swift build -c release --product \(name)
+            """
+        }
+    }
+
+    private let recipient: Recipient
     /// Where it is looked for, in this order.
     private let folders: [String]
     /// The program that looks for it.
     private let own: String?
 
     /// Looks beside a program, and where PATH says.
-    package init(beside own: String?, path: String?) {
+    package init(to recipient: Recipient, beside own: String?, path: String?) {
+        self.recipient = recipient
         self.own = own
         let besides = own.map { [String($0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex))] }
         folders = (besides ?? []) + (path ?? "").split(separator: ":").map(String.init)
     }
 
     /// Looks beside this process's own program, and where PATH says.
-    package static var standard: Handover {
+    package static func standard(to recipient: Recipient) -> Handover {
         Handover(
-            beside: ownProgram, path: ProcessInfo.processInfo.environment["PATH"])
+            to: recipient, beside: ownProgram, path: ProcessInfo.processInfo.environment["PATH"])
     }
 
     private static var ownProgram: String? {
@@ -61,7 +75,7 @@ package struct Handover: Sendable {
     /// The path of the other tool; nil if there is none.
     var program: String? {
         let real = own.flatMap(Self.real)
-        return folders.lazy.map { "\($0)/\(Self.name)" }.first { path in
+        return folders.lazy.map { "\($0)/\(recipient.name)" }.first { path in
             FileManager.default.isExecutableFile(atPath: path)
                 && (real == nil || Self.real(path) != real)
         }
@@ -71,7 +85,7 @@ package struct Handover: Sendable {
     ///
     /// - Throws: `Failure` if there is none.
     func run(_ arguments: [String]) throws {
-        guard let program else { throw Failure(Self.advice) }
+        guard let program else { throw Failure(recipient.advice) }
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         execv(program, &words)

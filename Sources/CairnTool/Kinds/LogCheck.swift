@@ -52,12 +52,12 @@ struct LogCheck {
                 parts.append(PlainText.count(report.checkpoints, "checkpoint"))
             }
         }
-        let depth = report.depth == .all ? "" : " as far as its \(report.depth.rawValue) go"
+        let depth = report.depth == .all ? "" : " (--depth \(report.depth.rawValue))"
         var lines = ["\(path): sound\(depth). \(parts.joined(separator: ", "))"]
         if report.bytesLeftBehind > 0 {
             lines.append(
-                "An interrupted write left \(PlainText.bytes(report.bytesLeftBehind)) behind"
-                    + " the last commit. They do not count.")
+                "An interrupted write left \(PlainText.bytes(report.bytesLeftBehind)) after"
+                    + " the last commit, which are ignored.")
         }
         return lines + report.notes.map { "Note: \($0)." }
     }

@@ -1,4 +1,4 @@
-// What a store in a folder is and has: what its files say, and what it has, if it opens.
+// A description of a store in a folder: from its files, and from its contents if it can be opened.
 //
 // Threads: one.
 
@@ -21,8 +21,7 @@ struct LogInformation {
         status = try LogStore.status(at: path)
         guard opens else { return }
         do {
-            let store = try FolderKind().openLog(path, .reading)
-            contents = try store.closing {
+            contents = try FolderKind().usingLog(path, .reading) { store in
                 Contents(
                     schema: store.schema, statistics: try store.statistics(),
                     metadata: try store.metadata(),
@@ -67,19 +66,19 @@ struct LogInformation {
         if let history = contents.history {
             lines.append(
                 "  history      \(PlainText.count(history.use.transactions, "transaction")), "
-                    + "\(PlainText.bytes(history.use.bytes)), behind commit \(history.bounds.horizon)"
+                    + "\(PlainText.bytes(history.use.bytes)), after commit \(history.bounds.horizon)"
             )
         }
         if contents.redirects > 0 {
             lines.append(
                 "  redirects    "
                     + PlainText.count(contents.redirects, "object was", "objects were")
-                    + " deleted in favour of others")
+                    + " merged into others")
         }
         if let past = contents.past {
             lines.append(
-                "  past states  from that after commit \(past.horizon) on, "
-                    + "\(PlainText.bytes(past.bytes)) kept for them")
+                "  past states  after commit \(past.horizon), "
+                    + "\(PlainText.bytes(past.bytes)) retained for them")
         }
         return lines + [""] + space(contents.statistics)
             + table(contents.schema, contents.statistics).lines + indexes(contents.statistics)
@@ -97,7 +96,8 @@ struct LogInformation {
                 + " \(PlainText.count(status.segments.count, "segment"))",
         ]
         for segment in status.segments {
-            let made = segment.created.map { ", made \(PlainText.value(.date(rounded($0))))" } ?? ""
+            let made =
+                segment.created.map { ", created \(PlainText.value(.date(rounded($0))))" } ?? ""
             lines.append(
                 "    \(segment.number)  \(segment.kind.rawValue), \(PlainText.bytes(segment.bytes))\(made)"
                     + (segment.problem.map { ", \($0)" } ?? ""))
@@ -109,18 +109,20 @@ struct LogInformation {
         }
         lines.append("  mark         \(status.mark.map { "commit \($0.commit)" } ?? "none")")
         lines.append("  state        \(state(status))")
-        if let host = status.host { lines.append("  open on      \(host), to write") }
+        if let host = status.host { lines.append("  open on      \(host), for writing") }
         for user in status.users {
-            let started = user.started.map { ", runs since \(PlainText.value(.date(rounded($0))))" }
+            let started = user.started.map {
+                ", running since \(PlainText.value(.date(rounded($0))))"
+            }
             lines.append(
                 "  open in      process \(user.process) (\(user.program)), "
-                    + (user.mayWrite ? "to write" : "to read")
-                    + (user.hasTurn ? ", whose turn it is" : "") + (started ?? ""))
+                    + (user.mayWrite ? "for writing" : "for reading")
+                    + (user.hasTurn ? ", holds the write lock" : "") + (started ?? ""))
         }
         lines.append(
             "  to open      \(PlainText.bytes(status.bytesToRead)) to read,"
                 + " \(PlainText.count(status.commitsToRead, "commit"))"
-                + (status.openingCheckpoint == nil ? "" : " behind the checkpoint"))
+                + (status.openingCheckpoint == nil ? "" : " after the checkpoint"))
         for damage in status.damage {
             lines.append("  damaged      \(Failure(damage)?.message ?? "\(damage)")")
         }
@@ -132,16 +134,16 @@ struct LogInformation {
         let bytes = statistics.segments.reduce(0) { $0 + $1.bytes }
         let live = statistics.segments.reduce(0) { $0 + $1.liveBytes }
         return [
-            "\(PlainText.bytes(live)) of \(PlainText.bytes(bytes)) are alive",
+            "\(PlainText.bytes(live)) of \(PlainText.bytes(bytes)) are live",
             "",
         ]
     }
 
     private static func state(_ status: StoreStatus) -> String {
-        if let writer = status.writer { return "written to by process \(writer)" }
+        if let writer = status.writer { return "being written by process \(writer)" }
         if status.bytesLeftBehind > 0 {
             return
-                "an interrupted write left \(PlainText.bytes(status.bytesLeftBehind)) behind, which do not count"
+                "an interrupted write left \(PlainText.bytes(status.bytesLeftBehind)), which are ignored"
         }
         if status.wasClosed { return "closed" }
         return status.users.contains(where: \.mayWrite) ? "open" : "not closed"

@@ -1,6 +1,6 @@
 // A kind of place that stores are in, as commands see it: a folder, or a database.
 //
-// Commands work on what the contract says (`CommandStore`). What they need beside that, each kind does in its own way.
+// Commands use the contract (`CommandStore`). Everything else they need is implemented by each kind.
 //
 // Threads: values; a command asks from one thread.
 
@@ -75,6 +75,8 @@ package struct StoreAccess: Sendable {
     package var tracksHistory: Bool?
     /// How far back states are kept from now on; nil: as before.
     package var pastStates: PastStateRetention?
+    /// Whether it stays open, and one that only reads is to see what others write meanwhile.
+    package var stays = false
 
     /// To read.
     package static var reading: StoreAccess {

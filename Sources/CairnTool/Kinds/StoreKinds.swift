@@ -1,9 +1,9 @@
 // The kinds of stores that a tool knows.
 //
-//   1. A place is asked for by each kind in turn; what none wants is a folder.
-//   2. The place of a database that this tool does not know is handed over, with the whole command line, to the tool that
-//      does. That happens before anything is read or written.
-//   3. Places may have passwords in them: a text is shown with their titles in their place.
+//   1. Each kind in turn is asked whether it owns a place; a place that none owns is a folder.
+//   2. If a database's place belongs to no known kind, the whole command line is handed over to the tool that knows it,
+//      before anything is read or written.
+//   3. Places may contain passwords, so their titles are shown instead.
 //
 // Threads: values.
 
@@ -31,7 +31,7 @@ package struct StoreKinds: Sendable {
     func kind(of place: String) throws -> any StoreKind {
         if let kind = others.first(where: { $0.owns(place) }) { return kind }
         guard DatabaseURL.isOne(place) else { return FolderKind() }
-        throw Failure(Handover.advice)
+        throw Failure(Handover.Recipient.postgres.advice)
     }
 
     /// A place as it is shown, whether the tool knows its kind or not.
@@ -73,7 +73,7 @@ package enum DatabaseURL {
     /// Refuses a place for something that can only be put into a folder.
     static func refuse(_ place: String, for what: String) throws {
         guard isOne(place) else { return }
-        throw Failure("\(StoreKinds.current.title(of: place)): \(what) needs a folder")
+        throw Failure("\(StoreKinds.current.title(of: place)): \(what) requires a folder")
     }
 
     /// The place in an argument such as --to=postgresql://…

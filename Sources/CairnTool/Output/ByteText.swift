@@ -1,4 +1,4 @@
-// Texts that are told apart as a store tells keys apart: by their bytes. To Swift é is é, however many characters it is made of.
+// Strings compared as a store compares keys: by their bytes. To Swift, é equals é, however many scalars it has.
 
 import CairnModel
 

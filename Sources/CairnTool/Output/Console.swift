@@ -3,7 +3,7 @@
 // Standard output is collected and written in portions; errors and progress are written at once, after what
 // was printed before them. Progress is one line on standard error, only where that is a terminal.
 //
-// Output that cannot be written is kept in mind: whoever runs the command says so at its end.
+// Output errors are remembered, and reported when the command ends.
 //
 // Threads: one; a command runs in one thread, and what it prints comes from there.
 

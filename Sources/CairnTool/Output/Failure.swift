@@ -23,6 +23,8 @@ package struct Failure: Error, CustomStringConvertible {
     package let code: Code
     /// Whether the message is printed as it is.
     var isWhole = false
+    /// Whether it is that something is not there.
+    private(set) var isAbsence = false
     /// What else a script may want to know.
     package var details: [JSONValue.Member] = []
 
@@ -39,6 +41,7 @@ package struct Failure: Error, CustomStringConvertible {
     func with(_ code: Code) -> Failure {
         var failure = Failure(message, code: code, isWhole: isWhole)
         failure.details = details
+        failure.isAbsence = isAbsence
         return failure
     }
 
@@ -46,6 +49,14 @@ package struct Failure: Error, CustomStringConvertible {
     func changing(_ change: (String) -> String) -> Failure {
         var failure = Failure(change(message), code: code, isWhole: isWhole)
         failure.details = details
+        failure.isAbsence = isAbsence
+        return failure
+    }
+
+    /// The same, as one that says that something is not there.
+    var ofAbsence: Failure {
+        var failure = self
+        failure.isAbsence = true
         return failure
     }
 
@@ -73,6 +84,7 @@ package struct Failure: Error, CustomStringConvertible {
             ]
         case let error as PredicateFormatError:
             self.init("the condition: \(error.explanation)", code: .usage)
+            details = [.init(key: "position", value: error.offset.map { .count($0) } ?? .null)]
         case let error as FieldPairs.Problem: self.init("\(error)", code: .usage)
         default: return nil
         }

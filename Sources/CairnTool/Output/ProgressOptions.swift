@@ -1,11 +1,11 @@
-// How a long command says how far it is.
+// How a long command reports progress.
 
 import ArgumentParser
 import CairnInspection
 
 /// Whether a command says how far it is.
 struct ProgressOptions: ParsableArguments {
-    @Flag(help: "Say how far it is on standard error, also where that is no terminal.")
+    @Flag(help: "Report progress on standard error even if it is not a terminal.")
     var progress = false
 
     /// What tells a stage: on a terminal one line, elsewhere a line for every tenth if that is asked for.

@@ -1,9 +1,9 @@
 // The tour that `cairn quickstart` gives.
 //
 //   1. A fresh folder gets two releases of a list.
-//   2. Commands are printed and run as anybody could run them: import, import over it, import again, query,
-//      look inside, check.
-//   3. What was promised is looked at, not only said: the third import must not have made a commit.
+//   2. Commands are printed and run as a user would run them: import, import over it, import again, query, inspect,
+//      check.
+//   3. Claims are verified, not only stated: the third import must not have made a commit.
 
 import CairnInspection
 import CairnLog
@@ -27,32 +27,34 @@ struct QuickstartTour {
     func run() throws {
         try prepare()
         say(
-            "A list of airports as of 2010 becomes a store. Nobody said what an airport is: the model"
+            "Create a store from a list of airports as of 2010. You do not have to describe airports: the"
         )
-        say("is inferred from the list, and --unique says what tells airports apart.")
+        say("model is inferred from the list, and --unique declares what identifies an airport.")
         try step([
             "import", store, "--entity", "Airport", "--unique", "icao", "--unique", "iata", first,
         ])
-        say("The list of 2024 goes over it. What is new is inserted, what changed is updated, and")
-        say("nothing doubles, although IST and DOH belong to other airports now:")
+        say(
+            "Import the list of 2024 over it. New airports are inserted, changed ones are updated, and"
+        )
+        say("there are no duplicates, although IST and DOH now belong to different airports:")
         try step(["import", store, "--entity", "Airport", second])
-        say("The same list once more changes nothing:")
+        say("Importing the same list again changes nothing:")
         let before = try lastCommit()
         try step(["import", store, "--entity", "Airport", second])
         let after = try lastCommit()
         guard before == after else {
-            throw Failure("a commit was made although nothing changed: \(after) after \(before)")
+            throw Failure("there was a commit although nothing changed: \(after) after \(before)")
         }
-        say("No commit was made: the last one is number \(after), before and after.\n")
-        say("Questions, with the conditions of NSPredicate:")
+        say("There was no commit: the last one is number \(after), before and after.\n")
+        say("Query the store, with NSPredicate's format language:")
         try step([
             "query", store, "Airport", "--where",
             "elevation > 5000 OR city IN {'Istanbul', 'Doha', 'Berlin'}", "--sort",
             "country,-elevation", "--columns", "icao,iata,name,city,country,elevation",
         ])
-        say("What is inside the file: frames, each with its own checksums:")
+        say("List what is inside the files: frames, each with its own checksums:")
         try step(["frames", store])
-        say("And whether all of it is as it should be:")
+        say("Verify all of it:")
         try step(["check", store])
         closing()
     }
@@ -65,7 +67,7 @@ struct QuickstartTour {
             !files.fileExists(atPath: second)
         else {
             throw Failure(
-                "\(folder) holds a tour already: remove \(store) and the lists beside it, or give"
+                "\(folder) already contains a tour: remove \(store) and the lists next to it, or choose"
                     + " another folder")
         }
         do {
@@ -91,22 +93,22 @@ struct QuickstartTour {
     private func closing() {
         say("What to try next:\n")
         let next: [([String], String)] = [
-            (["get", store, "Airport", "LTFM"], "one object by its key"),
-            (["count", store, "Airport", "--where", "country == 'DE'"], "a number"),
-            (["delete", store, "Airport", "--where", "elevation == NULL"], "by a condition"),
+            (["get", store, "Airport", "LTFM"], "get an object by key"),
+            (["count", store, "Airport", "--where", "country == 'DE'"], "count objects"),
+            (["delete", store, "Airport", "--where", "elevation == NULL"], "delete by condition"),
             (
                 ["import", store, "--entity", "Airport", "--prune", second],
-                "deletes the airports that closed"
+                "delete airports that closed"
             ),
-            (["info", store], "what the store is"),
-            (["model", store], "the model that was inferred"),
-            (["export", store], "everything, as JSON lines"),
+            (["info", store], "describe the store"),
+            (["model", store], "print the inferred model"),
+            (["export", store], "export everything as JSON lines"),
         ]
         for (arguments, what) in next {
             say("  \(command(arguments))  # \(what)")
         }
         say("\nYour own list: \(tool) import mine.cairn --entity Thing --unique id list.json")
-        say("Everything lies in \(folder), which you can remove.")
+        say("All files are in \(folder), which you can delete.")
     }
 
     private func say(_ text: String) {

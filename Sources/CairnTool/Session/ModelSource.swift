@@ -37,7 +37,7 @@ struct ModelSource {
     static func read(_ path: String, version: String?) throws -> ModelSource {
         if try DatabaseURL.isOne(path) || StoreSession.isStore(path) {
             guard version == nil else {
-                throw Failure("a store has one model: leave --version out", code: .usage)
+                throw Failure("a store has only one model: omit --version", code: .usage)
             }
             return try StoreSession.reading(path) {
                 DatabaseURL.isOne(path)
@@ -49,13 +49,13 @@ struct ModelSource {
             let advice =
                 kind.isPacked
                 ? "unpack it first"
-                : "a model is a .xcdatamodeld or .xcdatamodel folder, its XML, a model's JSON in a"
-                    + " file .json, or a store's folder"
-            throw Failure("\(path): it is \(kind.name), and no model: \(advice)")
+                : "a model is a .xcdatamodeld or .xcdatamodel folder, its XML, a .json file with a"
+                    + " model, or a store's folder"
+            throw Failure("\(path): this is \(kind.name), not a model: \(advice)")
         }
         if let json = try jsonText(path) {
             guard version == nil else {
-                throw Failure("a JSON file has one model: leave --version out", code: .usage)
+                throw Failure("a JSON file has only one model: omit --version", code: .usage)
             }
             return ModelSource(.json, schema: try schema(json: json, path), name: name(of: path))
         }
@@ -88,7 +88,7 @@ struct ModelSource {
             let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64
             guard size ?? 0 <= UInt64(sizeLimit) else {
                 throw Failure(
-                    "\(path): it has \(size ?? 0) bytes, and a model has at most \(sizeLimit)")
+                    "\(path): it has \(size ?? 0) bytes, but a model can have at most \(sizeLimit)")
             }
             return String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
         } catch let failure as Failure {
@@ -103,7 +103,7 @@ struct ModelSource {
         do {
             model = try ManagedObjectModel(strictlyReading: json)
         } catch {
-            throw Failure("\(path): this is not the JSON of a model: \(reason(error))")
+            throw Failure("\(path): this is not a model in JSON: \(reason(error))")
         }
         do throws(ModelError) {
             return try Schema(model)

@@ -1,25 +1,28 @@
 // Options that commands have in common.
 
 import ArgumentParser
+import CairnLog
 import CairnModel
 
 /// How a command prints.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print JSON, one value a line.")
+    @Flag(help: "Print JSON, one value per line.")
     var json = false
 }
 
 /// Which objects.
 struct ConditionOptions: ParsableArguments {
-    @Option(name: .customLong("where"), parsing: .unconditional, help: "The condition.")
+    @Option(
+        name: .customLong("where"), parsing: .unconditional,
+        help: "A condition in the predicate format language.")
     var condition: String?
 
     @Flag(
         help: ArgumentHelp(
-            "Take nil in conditions as SQL does.",
+            "Use SQL's null semantics in conditions.",
             discussion: """
-                A comparison with nil is neither true nor false then, nor is its opposite: price != 5 \
-                finds no object without a price. == NULL and != NULL are what they are.
+                A comparison with nil is then neither true nor false, and neither is its negation: price != 5 \
+                does not match an object without a price. == NULL and != NULL still work.
                 """))
     var sqlNulls = false
 
@@ -27,25 +30,55 @@ struct ConditionOptions: ParsableArguments {
     var nullSemantics: NullSemantics { sqlNulls ? .sql : .twoValued }
 }
 
+extension ConditionOptions {
+    /// The same without a command line.
+    init(condition: String?, sqlNulls: Bool) throws {
+        self = try .parse(
+            (condition.map { ["--where=\($0)"] } ?? []) + (sqlNulls ? ["--sql-nulls"] : []))
+    }
+}
+
+/// How deep a check looks.
+struct DepthOptions: ParsableArguments {
+    @Option(
+        help: "How much to check: headers, frames, blocks or all.",
+        transform: { text in
+            guard let depth = CheckDepth(rawValue: text) else {
+                throw ValidationError(
+                    "--depth must be one of \(CheckDepth.allCases.map(\.rawValue).joined(separator: ", "))."
+                )
+            }
+            return depth
+        })
+    var depth = CheckDepth.all
+}
+
 /// Which state of a store.
 struct MomentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Read the state after the commit of that number, or at that time (2026-01-31T10:00:00Z).",
+            "Read the state after this commit number, or at this time (2026-01-31T10:00:00Z).",
             discussion:
-                "A store keeps past states if a program asked for them when it opened it, or cairn past did."
+                "A store keeps past states if a program or cairn past turned them on."
         ))
     var at: String?
+}
+
+extension MomentOptions {
+    /// The same without a command line.
+    init(at moment: String?) throws {
+        self = try .parse(moment.map { ["--at=\($0)"] } ?? [])
+    }
 }
 
 /// Which store.
 struct StoreArgument: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "The store: its folder, or postgresql://HOST/DATABASE for one in PostgreSQL.",
+            "The store: a folder, or postgresql://HOST/DATABASE.",
             discussion: """
-                Without ?cairn_schema=NAME a store in PostgreSQL is in the schema cairn of the database. Leave \
-                passwords to ~/.pgpass or PGPASSWORD: others on the machine can see command lines.
+                A store in PostgreSQL uses the database schema cairn, or another with ?cairn_schema=NAME. Put \
+                passwords in ~/.pgpass or PGPASSWORD: other users can see command lines.
                 """),
         completion: .directory)
     var store: String

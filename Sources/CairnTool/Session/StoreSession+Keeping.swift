@@ -1,14 +1,14 @@
-// What a store has to keep for a command, and how somebody at the shell has it kept.
+// What a store has to keep for a command, and how to turn it on from the shell.
 
 import CairnStore
 
 extension StoreSession {
-    /// What a store keeps of earlier times if it was asked to.
+    /// Past data that a store keeps on request.
     enum Kept {
         case history, pastStates
     }
 
-    /// Refuses to go on if the store does not keep what a command needs; the message names the commands that begin it.
+    /// Throws if the store does not keep what a command needs; the message names the commands that turn it on.
     func requireKept(_ needs: [Kept]) throws {
         var lacks: [Kept] = []
         for need in needs {

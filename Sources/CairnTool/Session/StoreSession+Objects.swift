@@ -1,4 +1,4 @@
-// The objects that a person names, by their numbers or by URIs.
+// Objects specified by the user, by number or URI.
 
 import CairnInspection
 import CairnModel
@@ -47,7 +47,7 @@ extension StoreSession {
     {
         try texts.map { text in
             if let id = try objectID(text, of: entity) { return id }
-            let words = entity == nil ? "a URI, or one such as p17 with --entity" : "p17 or a URI"
+            let words = entity == nil ? "a URI, or p17 with --entity" : "p17 or a URI"
             throw Failure(
                 "\(option) takes an id, \(words), not \(PlainText.visible(text))", code: .usage)
         }
@@ -67,7 +67,7 @@ extension StoreSession {
         }
         if !isOurs { return "is an object of another store" }
         if isCoreData, schema.entity(named: String(parts[3])) == nil {
-            return "is of the entity \(parts[3]), which the store does not have"
+            return "belongs to the entity \(parts[3]), which the store does not have"
         }
         return "is not the URI of a stored object"
     }

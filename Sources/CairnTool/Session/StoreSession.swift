@@ -45,7 +45,10 @@ struct StoreSession {
         let kind = try StoreKinds.current.kind(of: place)
         let title = kind.title(of: place)
         return try locating(title) {
-            try kind.making(place, schema, access) { store, isNew in
+            if let store = HeldStore.store(at: place, access) {
+                return try body(StoreSession(store: store, path: title, kind: kind), false)
+            }
+            return try kind.making(place, schema, access) { store, isNew in
                 try body(StoreSession(store: store, path: title, kind: kind), isNew)
             }
         }
@@ -55,10 +58,7 @@ struct StoreSession {
     static func log<Result>(
         _ folder: String, _ access: StoreAccess, _ body: (LogStore) throws -> Result
     ) throws -> Result {
-        try locating(folder) {
-            let store = try FolderKind().openLog(folder, access)
-            return try store.closing { try body(store) }
-        }
+        try locating(folder) { try FolderKind().usingLog(folder, access, body) }
     }
 
     /// Opens a store that exists.
@@ -68,9 +68,8 @@ struct StoreSession {
         let kind = try StoreKinds.current.kind(of: place)
         let title = kind.title(of: place)
         return try locating(title) {
-            let store = try kind.open(place, access)
-            return try store.closing {
-                try body(StoreSession(store: store, path: title, kind: kind))
+            try kind.using(place, access) {
+                try body(StoreSession(store: $0, path: title, kind: kind))
             }
         }
     }
@@ -147,7 +146,7 @@ struct StoreSession {
     func entity(_ name: String) throws -> SchemaEntity {
         if let entity = schema.entity(named: name) { return entity }
         let names = schema.entities.map(\.name).joined(separator: ", ")
-        throw Failure("\(path) has no entity \(name). It has: \(names)")
+        throw Failure("\(path) has no entity \(name). It has: \(names)").ofAbsence
     }
 
     /// The state that was asked for; without that the newest one.
@@ -172,7 +171,7 @@ struct StoreSession {
         }
         guard case .value(.date(let date)) = CellConversion(text: text, as: .date) else {
             throw Failure(
-                "\(option) takes the number of a commit or a time, not \(PlainText.visible(text))",
+                "\(option) takes a commit number or a time, not \(PlainText.visible(text))",
                 code: .usage)
         }
         try requireKept([.pastStates])
@@ -214,7 +213,7 @@ struct StoreSession {
     func column(_ name: String, of entity: SchemaEntity) throws -> Int {
         if let index = entity.columnIndex(named: name) { return index }
         let names = entity.columns.map(\.name).joined(separator: ", ")
-        throw Failure("\(entity.name) has no attribute \(name). It has: \(names)")
+        throw Failure("\(entity.name) has no attribute \(name). It has: \(names)").ofAbsence
     }
 
     /// The value of a row's column.

@@ -1,23 +1,23 @@
-// How a command that writes comes to its turn: how long it waits for others, and on which disks it takes one.
+// How a command gets the write lock: how long it waits, and on which disks it locks.
 
 import ArgumentParser
 import FoundationEssentials
 
-/// How a command comes to its turn to write.
+/// How a command gets the write lock.
 struct WaitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How long to wait for another program that writes to the store: 30s, 500ms, 2m; 0 = not at all.",
+            "How long to wait for other programs that write to the store: 30s, 500ms, 2m; 0 = not at all.",
             discussion:
-                "Programs write to a store in turns, commit by commit. In PostgreSQL they wait as long as the server has it (lock_timeout).",
+                "Programs take turns writing to a store, commit by commit. In PostgreSQL, the limit is the server's lock_timeout.",
             valueName: "time"))
     var wait = WaitingTime.usual
 
     @Flag(
         help: ArgumentHelp(
-            "Write to a store on a disk that other machines may have too, such as NFS: this one alone uses it.",
+            "Write to a store on a disk that may be shared with other machines, such as NFS.",
             discussion:
-                "Locks may not hold on such a disk, so it has to be said. A machine that has the store open to write keeps others out."
+                "Locks may not work on such a disk, so confirm that only this machine uses the store. A machine that has it open for writing keeps others out."
         ))
     var sharedDisk = false
 

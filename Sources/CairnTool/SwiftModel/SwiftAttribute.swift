@@ -23,7 +23,7 @@ struct SwiftAttribute {
                 attribute, name: name,
                 type: attribute.type == .objectID ? "ObjectID" : "Any",
                 remark:
-                    "Transient, and of no type: it lives in the object, which notices no change of it."
+                    "Transient and untyped: it is kept in the object, which does not track its changes."
             )
         }
         var property = SwiftProperty(
@@ -31,7 +31,7 @@ struct SwiftAttribute {
         if attribute.derivationExpression == nil {
             property.value = defaultValue(&property.remarks)
         } else if !attribute.defaultValue.isNull {
-            property.remarks.append("It has no default, since it is derived.")
+            property.remarks.append("It has no default value, because it is derived.")
         }
         property.arguments = arguments(&property.remarks)
         property.remarks += conditions
@@ -55,7 +55,7 @@ struct SwiftAttribute {
             predicate, warning in
             let reason = warning.isEmpty ? "" : " (\(warning))"
             return
-                "The model demands of a value: \(predicate)\(reason). A method validate\(SwiftIdentifier.capitalized(attribute.name))(_:) can."
+                "The model has a validation predicate: \(predicate)\(reason). Check it in validate\(SwiftIdentifier.capitalized(attribute.name))(_:)."
         }
     }
 
@@ -89,7 +89,7 @@ struct SwiftAttribute {
         return (
             "Data",
             [
-                "\(model): its bytes. A Codable type in their place is stored as JSON, any other by @Attribute(.transformable(by:))."
+                "\(model): its bytes. Use a Codable type to store it as JSON, or any other with @Attribute(.transformable(by:))."
             ]
         )
     }
@@ -108,7 +108,7 @@ struct SwiftAttribute {
         guard value.fits(attribute.type), attribute.type != .transformable,
             let text = SwiftLiteral.text(value)
         else {
-            remarks.append("The model has a default for it, \(PlainText.value(value)).")
+            remarks.append("Its default value in the model is \(PlainText.value(value)).")
             return emptyCollection(&remarks)
         }
         if case .binary(let data) = value, !data.isEmpty { remarks.append(Self.notForBatches) }
@@ -123,7 +123,7 @@ struct SwiftAttribute {
     }
 
     private static let notForBatches =
-        "The default is given to each new object, and not to the rows of a batch insert."
+        "New objects get the default value, but rows of a batch insert do not."
 
     /// What a store has of the property, but for its derivation.
     func stored(name: String) -> AttributeDescription {
@@ -152,7 +152,7 @@ struct SwiftAttribute {
         if attribute.allowsExternalBinaryDataStorage {
             switch attribute.type {
             case .binary, .transformable: arguments.append(".externalStorage")
-            default: remarks.append("The model allows external storage, which is for bytes.")
+            default: remarks.append("The model allows external storage, which is only for bytes.")
             }
         }
         if attribute.preservesValueInHistoryOnDeletion {
@@ -172,7 +172,7 @@ struct SwiftAttribute {
             {
                 arguments.append("\(label): \(text)")
             } else {
-                remarks.append("The model says \(label): \(PlainText.value(limit)).")
+                remarks.append("The model declares \(label): \(PlainText.value(limit)).")
             }
         }
         let lengths = [
@@ -184,7 +184,7 @@ struct SwiftAttribute {
             arguments += lengths
         } else if !lengths.isEmpty {
             remarks.append(
-                "The model says \(lengths.joined(separator: ", ")), which is for strings.")
+                "The model declares \(lengths.joined(separator: ", ")), which is only for strings.")
         }
         return arguments
     }

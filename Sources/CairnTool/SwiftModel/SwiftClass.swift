@@ -97,7 +97,8 @@ struct SwiftClass {
             if let derivation = attribute.derivationExpression {
                 attribute.derivationExpression = paths.derivation(derivation, of: entity)
                 if attribute.derivationExpression == nil {
-                    unsaid.append("The model derives it, which cannot be said here: \(derivation).")
+                    unsaid.append(
+                        "The model derives it, which cannot be expressed here: \(derivation).")
                 }
             }
             var property = SwiftAttribute(attribute).property(name: name)
@@ -111,14 +112,14 @@ struct SwiftClass {
         guard let definition else {
             return SwiftProperty(
                 remarks: [
-                    "\(attribute.name): a composite without elements, which no struct can be."
+                    "\(attribute.name): a composite without elements, which cannot be a struct."
                 ],
                 name: name, type: "", isLeftOut: true)
         }
         if attribute.isTransient {
             var property = SwiftAttribute.unstored(
                 attribute, name: name, type: definition.name,
-                remark: "Transient: it lives in the object, which notices no change of it.")
+                remark: "Transient: it is kept in the object, which does not track its changes.")
             property.remarks = remarks + property.remarks
             return property
         }
@@ -217,7 +218,7 @@ struct SwiftClass {
             } else {
                 let remarks = rule.remarks.map { " \($0)" }.joined(separator: ",")
                 lines += SwiftText.comment(
-                    "Unique: \(rule.names.joined(separator: ", "))\(remarks), which key paths cannot name.",
+                    "Unique: \(rule.names.joined(separator: ", "))\(remarks), which key paths cannot express.",
                     indent: 4)
             }
         }
@@ -248,11 +249,11 @@ struct SwiftClass {
             if index.form == .indexed { return [] }
             let elements = index.elements.map { element in
                 (element.propertyName ?? element.expression ?? "")
-                    + (element.isAscending ? "" : " falling")
+                    + (element.isAscending ? "" : " descending")
                     + (element.kind == .rTree ? " (r-tree)" : "")
             }
             return SwiftText.comment(
-                "Index \(index.name), which cannot be said here: \(elements.joined(separator: ", ")).",
+                "Index \(index.name), which cannot be expressed here: \(elements.joined(separator: ", ")).",
                 indent: 4)
         }
         let text = "[\(list.joined(separator: ", "))]"

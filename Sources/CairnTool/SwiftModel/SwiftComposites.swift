@@ -8,6 +8,7 @@
 //
 // Invariant: the structs that a struct holds come after it.
 
+import CairnInspection
 import CairnModel
 
 /// The structs of a model.
@@ -148,7 +149,7 @@ struct SwiftComposites {
         let made = SwiftIdentifier.isPlain(name) ? name : SwiftIdentifier.propertyName(madeOf: name)
         let other = SwiftModelNames.free(made, taken, where: isPossible)
         taken.insert(other)
-        remarks.append("The model calls it \(name), which cannot be a name here.")
+        remarks.append("The model calls it \(name), which is not a valid name here.")
         return other
     }
 
@@ -160,7 +161,7 @@ struct SwiftComposites {
             guard let inner = index(of: element, .element(definition, element.name)) else {
                 return SwiftProperty(
                     remarks: [
-                        "\(element.name): a composite without elements, which no struct can be."
+                        "\(element.name): a composite without elements, which cannot be a struct."
                     ],
                     name: name, type: "", isLeftOut: true)
             }
@@ -170,13 +171,13 @@ struct SwiftComposites {
             field = SwiftAttribute(element).property(name: name)
         } else {
             return SwiftProperty(
-                remarks: ["\(element.name): of no type, which no struct can have."],
+                remarks: ["\(element.name): untyped, which a struct cannot have."],
                 name: name, type: "", isLeftOut: true)
         }
         // An element has a name, a type and a default; no mark can stand before it.
         if field.mark != nil {
             let said = field.arguments.joined(separator: ", ")
-            field.remarks.append("The model says more of it, which an element cannot: \(said)")
+            field.remarks.append("Options in the model that an element cannot have: \(said)")
             field.mark = nil
             field.arguments = []
         }

@@ -8,6 +8,7 @@
 //
 // Names are given in the order of the model, classes named in it first, so that the same model has the same names.
 
+import CairnInspection
 import CairnModel
 
 /// What a model's entities and properties are called in Swift.
@@ -107,11 +108,11 @@ struct SwiftModelNames {
 
     /// Why a property cannot be called that; nil if it can.
     private func reason(against name: String, in entity: SchemaEntity) -> String? {
-        if KnownNames.members.contains(name) { return "which means something in every object" }
+        if KnownNames.members.contains(name) { return "which is reserved in every object" }
         if types.contains(name) { return "which is a type's name here" }
-        if SwiftIdentifier.property(name) == nil { return "which Swift cannot write" }
+        if SwiftIdentifier.property(name) == nil { return "which is not a valid Swift name" }
         if !SwiftIdentifier.isPlain(name), isOwnInverse(name, entity) {
-            return "which its own inverse cannot be"
+            return "which cannot be the name of its own inverse"
         }
         return nil
     }

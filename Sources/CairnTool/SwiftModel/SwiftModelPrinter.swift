@@ -105,7 +105,7 @@ struct SwiftModelPrinter {
         let list = others.joined(separator: ", ")
         let renamed =
             names.renamesProperties || composites.renamesElements
-            ? " What is called otherwise here is asked for by the model's name there: value(forKey:)."
+            ? " Read renamed properties there by the model's names, with value(forKey:)."
             : ""
         let classes = "classes: ObjectClasses(for: "
         guard !isStore else {
@@ -116,13 +116,13 @@ struct SwiftModelPrinter {
             if others.isEmpty { return lines }
             return lines
                 + SwiftText.comment(
-                    "The store has its own model, since classes cannot say all of it: \(list)."
+                    "The store keeps its own model, because classes cannot express all of it: \(list)."
                         + renamed) + ["//"]
         }
         return call(["at: \(path),"], "for: ", types, ")")
             + SwiftText.comment(
-                "A store that was made with the model itself opens with that, since classes cannot say all of what "
-                    + "is stored: \(list)." + renamed)
+                "A store that was created with the model itself is opened like this, because classes cannot "
+                    + "express everything that is stored: \(list)." + renamed)
             + call(["at: \(path),", "model: \(model),"], classes, types, "))")
     }
 
@@ -167,10 +167,11 @@ struct SwiftModelPrinter {
         }
         let used = Set(composites.definitions.compactMap(\.modelName))
         items += model.composites.map(\.name).filter { !used.contains($0) }.map {
-            "composite \($0), of which no struct can be made, or which no attribute has"
+            "composite \($0), which cannot be a struct, or is not used by an attribute"
         }
         if items.isEmpty { return [] }
-        return SwiftText.comment("What the model says beside its entities, and classes do not:")
+        return SwiftText.comment(
+            "What the model contains besides its entities, and classes do not:")
             + items.flatMap(SwiftText.item) + ["//"]
     }
 }

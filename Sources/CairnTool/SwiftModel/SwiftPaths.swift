@@ -2,6 +2,7 @@
 //
 // A text, such as a derivation, names properties as the classes do: they alone make the model then.
 
+import CairnInspection
 import CairnModel
 
 /// Writes the paths of a model.

@@ -2,6 +2,7 @@
 //
 // `TypedEntity` and `TypedProperty` are what this follows.
 
+import CairnInspection
 import CairnLog
 import CairnModel
 

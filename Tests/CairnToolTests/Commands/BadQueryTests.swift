@@ -51,9 +51,9 @@ struct BadQueryTests {
         let work = try filled()
         let failed = cairn("query", work.store, "Thing", "--columns", "avg:(size)")
         #expect(failed.code != 0)
-        #expect(failed.errors.contains("there is average:"), "\(failed.errors)")
+        #expect(failed.errors.contains("did you mean average:?"), "\(failed.errors)")
         let condition = cairn("query", work.store, "Thing", "--where", "len:(code) > 1")
-        #expect(condition.errors.contains("there is length:"), "\(condition.errors)")
+        #expect(condition.errors.contains("did you mean length:?"), "\(condition.errors)")
     }
 
     @Test("A condition that is nested too deep, or very long, is refused")

@@ -22,6 +22,8 @@ struct CommandLineTests {
             ["import", "s", "f", "--entity", "E", "--map", "a"],
             ["delete", "s", "E"], ["delete", "s", "E", "--all", "--where", "a == 1"],
             ["info", "s", "--nonsense"], ["get", "s", "E"], ["quickstart", "a", "b"],
+            ["report"], ["report", "s", "--depth", "deep"], ["report", "s", "-o", "-", "--json"],
+            ["model", "m", "--svg", "--hashes"], ["model", "m", "--svg", "--json"],
         ])
     func usage(arguments: [String]) throws {
         let plain = run(arguments)
@@ -76,7 +78,9 @@ struct CommandLineTests {
     @Test("the exit codes are in the help")
     func documented() {
         let help = cairn("--help").output
-        for code in ["0 fine", "1 the job failed", "2 the command line", "3 the store is damaged"] {
+        for code in [
+            "0 success", "1 the command failed", "2 the command line", "3 the store is damaged",
+        ] {
             #expect(
                 help.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(code))
         }
@@ -87,7 +91,7 @@ struct CommandLineTests {
         arguments: [
             ["query", "STORE", "E"], ["count", "STORE", "E"], ["get", "STORE", "E", "k"],
             ["delete", "STORE", "E", "--all"], ["info", "STORE"], ["frames", "STORE"],
-            ["check", "STORE"], ["export", "STORE"], ["history", "STORE"],
+            ["check", "STORE"], ["export", "STORE"], ["history", "STORE"], ["report", "STORE"],
         ])
     func missing(arguments: [String]) throws {
         let work = try Workplace()

@@ -94,7 +94,7 @@ struct DuplicatesCommandTests {
             #expect(refused.code == 1)
             #expect(
                 refused.errors.contains(
-                    "the Dog p4@h1 and the Cat p1@h1 both have tag = \"2\", and cannot become one, because Cat has no property trick: give one of them another key, or keep another one"
+                    "the Dog p4@h1 and the Cat p1@h1 both have tag = \"2\", but cannot be merged, because Cat has no property trick: give one of them another key, or keep the other one"
                 ), "\(refused.errors)")
         }
         let told = cairn("get", work.store, "Animal", "p4@h1", "--json")
@@ -113,7 +113,7 @@ struct DuplicatesCommandTests {
         #expect(refused.code == 1)
         #expect(
             refused.errors.contains(
-                "record 1: Dog.trick: the new Dog and the Cat p1@h1 both have tag = \"2\", and cannot become one, because Cat has no property trick: give the row another key, or delete the object"
+                "record 1: Dog.trick: the new Dog and the Cat p1@h1 both have tag = \"2\", but cannot be merged, because Cat has no property trick: give the row another key, or delete the object"
             ), "\(refused.errors)")
     }
 

@@ -46,7 +46,7 @@ struct FindCommandTests {
         #expect(byURI.lines.count == 1 && byURI.output.contains(#""objectID":"p2""#))
     }
 
-    @Test("the id of an object that was deleted in favour of another one finds that one")
+    @Test("the id of an object that was merged into another one finds that one")
     func redirected() throws {
         let work = try Workplace()
         try work.importing(
@@ -57,14 +57,14 @@ struct FindCommandTests {
         let found = cairn("find", work.store, "p2")
         #expect(
             found.output == """
-                p2 was deleted in favour of p1.
+                p2 was merged into p1.
                 entity  objectID  by  property  value
                 ──────  ────────  ──  ────────  ─────
                 Thing   p1        id
 
                 """, "\(found.errors)")
         let json = cairn("find", work.store, "p2", "--json")
-        #expect(json.errors.contains("p2 was deleted in favour of p1."))
+        #expect(json.errors.contains("p2 was merged into p1."))
         #expect(json.output == cairn("find", work.store, "p1", "--json").output)
     }
 

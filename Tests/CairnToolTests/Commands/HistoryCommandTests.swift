@@ -106,7 +106,7 @@ struct HistoryCommandTests {
         #expect(cairn("history", work.store, "--keep", "--limit", "1").code == 2)
         let begun = cairn("history", work.store, "--keep")
         #expect(begun.code == 0, "\(begun.errors)")
-        #expect(begun.output.contains("a history is kept of what follows commit "))
+        #expect(begun.output.contains("history is kept from now on, after commit "))
         let again = try cairn("history", work.store, "--keep", "--json").json
         let horizon = try #require(again.first?["horizon"] as? Int)
         #expect(begun.output.hasSuffix(" commit \(horizon)\n"))

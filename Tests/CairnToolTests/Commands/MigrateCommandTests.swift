@@ -50,7 +50,7 @@ struct MigrateCommandTests {
         #expect(cairn("count", work.store, "Thing", "--where", "age == 30").output == before)
         #expect(cairn("check", work.store).code == 0)
         let again = cairn("migrate", work.store, "--to", model)
-        #expect(again.code == 0 && again.output.contains("has this model already"))
+        #expect(again.code == 0 && again.output.contains("already has this model"))
         let json = cairn("migrate", work.store, "--to", model, "--json")
         #expect(try json.json[0]["migrated"] as? Bool == false)
     }
@@ -71,7 +71,7 @@ struct MigrateCommandTests {
             "migrate", work.store, "--to", model, "--deduplicate", "Thing:email:newest:visits",
             "--merge")
         #expect(run.code == 0, "\(run.errors)")
-        #expect(run.output.contains("2 objects became one with others"))
+        #expect(run.output.contains("2 objects merged into others"))
         #expect(cairn("count", work.store, "Thing").output == "4\n")
         // The newest had no name, and took one.
         let got = cairn("get", work.store, "Thing", "p1")
@@ -97,7 +97,7 @@ struct MigrateCommandTests {
         #expect(dry.code == 0, "\(dry.errors)")
         #expect(
             dry.output.contains(
-                "Thing: 1 key of 3 objects by email, 2 objects would become one with others\n"),
+                "Thing: 1 key of 3 objects by email, 2 objects would be merged into others\n"),
             "\(dry.output)")
         #expect(dry.output.contains("a      3        p3     p5 p1\n"), "\(dry.output)")
         #expect(!dry.output.contains("is shared by"))
@@ -269,7 +269,7 @@ struct MigrateCommandTests {
             #expect(empty.code == 1)
             #expect(
                 empty.errors.contains(
-                    "things.xml: it has no entity mapping: all 6 objects of \(work.store) would be lost"
+                    "things.xml: it has no entity mappings: all 6 objects of \(work.store) would be lost"
                 ), "\(empty.errors)")
         }
         #expect(cairn("hash", work.store).output == hash)
@@ -279,13 +279,13 @@ struct MigrateCommandTests {
         #expect(
             dry.code == 0
                 && dry.lines.last
-                    == "6 objects of Thing would go: no entity mapping brings them over",
+                    == "6 objects of Thing would be deleted: no entity mapping migrates them",
             "\(dry.output)\(dry.errors)")
         #expect(
             try run(command + ["--dry-run", "--json"]).json.last?["lostObjects"] as? Int == 6)
         let real = run(command)
         #expect(
-            real.lines.last == "6 objects of Thing went: no entity mapping brings them over",
+            real.lines.last == "6 objects of Thing were deleted: no entity mapping migrates them",
             "\(real.output)\(real.errors)")
     }
 
@@ -316,7 +316,8 @@ struct MigrateCommandTests {
                 #expect(refused.code == 1)
                 #expect(
                     refused.errors.contains(
-                        "Thing.k is new, and all objects have its default, 1: nothing tells which"),
+                        "Thing.k is new, and all objects have its default, 1: there is no way to tell"
+                    ),
                     "\(refused.errors)")
             }
         }
@@ -345,7 +346,7 @@ struct MigrateCommandTests {
                 let refused = run(command)
                 #expect(refused.code == 1, "\(text) \(refused.output)")
                 #expect(refused.errors.contains(word), "\(refused.errors)")
-                #expect(refused.errors.contains("package.json: this is not the JSON of a model"))
+                #expect(refused.errors.contains("package.json: this is not a model in JSON"))
             }
         }
         #expect(cairn("hash", work.store).output == hash)

@@ -59,7 +59,7 @@ struct PastCommandTests {
         let early = cairn("count", work.store, entity, "--at", "1")
         #expect(early.code == 1 && early.errors.contains("after commit"))
         let late = cairn("count", work.store, entity, "--at", "\(first + 99)")
-        #expect(late.code == 1 && late.errors.contains("still to come"))
+        #expect(late.code == 1 && late.errors.contains("does not exist yet"))
         let none = cairn("count", work.store, entity, "--at", "soon")
         #expect(none.code == 2 && none.errors.contains("--at"))
         let other = try Workplace()
@@ -137,7 +137,7 @@ struct PastCommandTests {
         let last = try #require(
             try cairn("past", work.store, "--json").json.first?["last"] as? Int)
         let early = cairn("past", work.store, "--purge", "\(last)0")
-        #expect(early.code == 1 && early.errors.contains("still to come"), "\(early.errors)")
+        #expect(early.code == 1 && early.errors.contains("does not exist yet"), "\(early.errors)")
         #expect(cairn("count", work.store, "Thing", "--at", "\(horizon)").code == 0)
         let purged = try cairn("past", work.store, "--purge", "\(last)", "--json").json.first
         #expect(purged?["horizon"] as? Int == last)

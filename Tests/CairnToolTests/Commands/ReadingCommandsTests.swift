@@ -331,7 +331,7 @@ struct ReadingCommandsTests {
         #expect(tour.output.contains("sound"))
         let again = cairn("quickstart", folder)
         #expect(again.code == 1)
-        #expect(again.errors.contains("holds a tour already"))
+        #expect(again.errors.contains("already contains a tour"))
         let store = folder + "/quickstart.cairn"
         #expect(cairn("count", store, "Airport").output == "62\n")
         #expect(

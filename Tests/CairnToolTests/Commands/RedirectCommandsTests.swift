@@ -1,4 +1,4 @@
-// What the tool says of objects that were deleted in favour of others.
+// What the tool says of objects that were merged into others.
 
 import CairnLog
 import CairnModel
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Redirects in the tool")
 struct RedirectCommandsTests {
-    @Test("The id of an object that was deleted in favour of another one gets that one")
+    @Test("The id of an object that was merged into another one gets that one")
     func getting() throws {
         let work = try Workplace()
         try work.importing(
@@ -28,10 +28,10 @@ struct RedirectCommandsTests {
         #expect(run.code == 0, "\(run.errors)")
         let found = cairn("get", work.store, "Thing", "p4")
         #expect(found.code == 0, "\(found.errors)")
-        #expect(found.lines.first == "p4 was deleted in favour of p2.")
+        #expect(found.lines.first == "p4 was merged into p2.")
         #expect(found.lines.dropFirst().first?.hasPrefix("Thing p2, version ") == true)
         let json = cairn("get", work.store, "Thing", "p1", "--json")
-        #expect(json.errors.contains("p1 was deleted in favour of p2."))
+        #expect(json.errors.contains("p1 was merged into p2."))
         #expect(json.output == cairn("get", work.store, "Thing", "p2", "--json").output)
         var options = LogStoreOptions()
         options.isReadOnly = true
@@ -39,11 +39,11 @@ struct RedirectCommandsTests {
         let uri = store.identity.id(1, entity: 0).uriRepresentation.absoluteString
         try store.close()
         #expect(
-            cairn("get", work.store, "Thing", uri).lines.first == "p1 was deleted in favour of p2.")
+            cairn("get", work.store, "Thing", uri).lines.first == "p1 was merged into p2.")
         #expect(cairn("get", work.store, "Thing", "p99").code == 1)
         #expect(
             cairn("info", work.store).output.contains(
-                "  redirects    2 objects were deleted in favour of others"))
+                "  redirects    2 objects were merged into others"))
         #expect(try cairn("info", work.store, "--json").json.first?["redirects"] as? Int == 2)
         #expect(cairn("check", work.store).output.contains("2 redirects"))
         #expect(try cairn("check", work.store, "--json").json.first?["redirects"] as? Int == 2)

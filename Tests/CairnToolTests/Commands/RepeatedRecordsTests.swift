@@ -27,7 +27,7 @@ struct RepeatedRecordsTests {
 
         let skipped = try work.importing("1.csv", Self.keyless, "--missing-key", "skip")
         #expect(skipped.code == 0)
-        #expect(skipped.lines.contains("2 records have no key, and were left out: records 2, 4"))
+        #expect(skipped.lines.contains("2 records have no key, and were skipped: records 2, 4"))
         let inserted = try work.importing("1.csv", Self.keyless, "--missing-key", "insert")
         #expect(
             inserted.lines.contains(
@@ -95,7 +95,7 @@ struct RepeatedRecordsTests {
         let first = try work.importing("1.csv", text)
         #expect(
             first.lines.contains(
-                "2 records have the key of an earlier one, and the last one counts: records 3, 4"),
+                "2 records have the key of an earlier one, and the last one wins: records 3, 4"),
             "\(first.output)")
         let hash = cairn("hash", work.store).output
         let second = try work.importing("1.csv", text, "--json")

@@ -74,7 +74,7 @@ struct SpaceCommandTests {
     func text() throws {
         let work = try filled()
         let lines = cairn("space", work.store).lines
-        #expect(lines[0].hasSuffix(" are alive"))
+        #expect(lines[0].hasSuffix(" are live"))
         for start in [
             "entity  property", "Thing ", "        note", "index   entity", "unique  Thing",
         ] {

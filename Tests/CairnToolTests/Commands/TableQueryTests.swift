@@ -180,8 +180,8 @@ struct TableQueryTests {
             "--sort", "double", "--explain")
         #expect(
             distinct.lines.prefix(5) == [
-                "scan of Thing", "  sorted by double", "  equal rows once",
-                "  estimated 4 of 4 rows; 4 looked at, 4 results", "  1 blocks read, 0 not",
+                "scan of Thing", "  sorted by double", "  distinct",
+                "  estimated 4 of 4 rows; 4 examined, 4 results", "  1 blocks read, 0 skipped",
             ])
     }
 
@@ -191,13 +191,16 @@ struct TableQueryTests {
             (["--group-by", "nope"], 1, "--group-by nope: Thing has no attribute"),
             (["--columns", "sum:(nope)"], 1, "--columns sum:(nope): Thing has no attribute"),
             (["--columns", "code,,size"], 2, "--columns: a part of \"code,,size\" is empty"),
-            (["--columns", "sum:(size"], 2, "--columns: a comma"),
+            (["--columns", "sum:(size"], 2, "--columns: expected a comma"),
             (["--having", "size > 1"], 1, "--having: a condition on groups"),
             (
                 ["--group-by", "kind", "--having", "nope > 1"], 1,
                 "--having: Thing has no attribute or relationship nope"
             ),
-            (["--group-by", "kind", "--having", "code > 'a'"], 1, "--having: code is one of many"),
+            (
+                ["--group-by", "kind", "--having", "code > 'a'"], 1,
+                "--having: code has many values"
+            ),
             (["--columns", "@count", "--having", "count > 1"], 1, "relationship count, and the"),
             (["--group-by", "kind", "--having", "kind == 1"], 1, "1 is not a string for kind\n"),
             (
@@ -207,8 +210,8 @@ struct TableQueryTests {
             (["--columns", "n=@count", "--having", "n > 'x'"], 1, "an integer64 for n\n"),
             (["--group-by", "kind", "--having", "size >"], 2, "--having: "),
             (["--group-by", "kind", "--sort", "nope"], 1, "--sort: Thing has no attribute"),
-            (["--group-by", "kind", "--sort", "size"], 1, "--sort: size is one of many"),
-            (["--sort", "-"], 2, "--sort: a key is missing"),
+            (["--group-by", "kind", "--sort", "size"], 1, "--sort: size has many values"),
+            (["--sort", "-"], 2, "--sort: there is no key"),
             (["--limit", "-1"], 2, "--limit must be 0 or more"),
             (["--offset", "-1"], 2, "--offset must be 0 or more"),
             (["--group-by", "kind,kind"], 2, "--group-by names kind twice"),
@@ -225,10 +228,10 @@ struct TableQueryTests {
             (["--columns", "sum:(TERNARY(size > max:(price), 1, 0))"], 1, "max:(price) is an agg"),
             (
                 ["--group-by", "kind", "--columns", "{kind, 'x'}"], 1,
-                "--columns {kind, 'x'}: {kind, 'x'} gives many values"
+                "--columns {kind, 'x'}: {kind, 'x'} returns many values"
             ),
             (["--columns", "@count", "--having", "max:(min:(price)) > 1"], 1, "min:(price) is a"),
-            (["--group-by", "kind", "--columns", "size"], 1, "--columns size: size is one of"),
+            (["--group-by", "kind", "--columns", "size"], 1, "--columns size: size has many"),
             (["--columns", "x=size,x=code"], 1, "two columns are called x"),
             (["--sort", "nope"], 1, "Thing has no attribute nope"),
             (["--sort", "a.b"], 1, "Thing.a.b"),

@@ -198,7 +198,7 @@ struct ArchivedModelTests {
         #expect(big.attributes.map(\.name) == ["size"] && big.relationships.isEmpty)
     }
 
-    @Test("a store is brought over by the model in it; a model that is given must be the same")
+    @Test("a store is imported with its own model; a given model must be the same")
     func store() throws {
         let work = try CoreDataWorkplace()
         let file = try CoreDataFile(
@@ -297,11 +297,11 @@ struct ArchivedModelTests {
         let left = "a validation predicate of the model's Thing.name is left out: "
         let underived = " is no longer derived, and keeps the value it has: "
         let expected = [
-            "the model's Thing.endless\(underived)its text could not be read again: ",
+            "the model's Thing.endless\(underived)its format could not be parsed: ",
             left + "it has a predicate of the class NSBlockPredicate", left,
-            left + "its text could not be read again: ",
+            left + "its format could not be parsed: ",
             "the pattern of the model's Thing.name cannot be used and is left out: ",
-            "the model's Thing.odd\(underived)the derivation \"uppercase:(nothing)\" is refused: ",
+            "the model's Thing.odd\(underived)invalid derivation \"uppercase:(nothing)\": ",
         ]
         #expect(model.remarks.count == expected.count)
         for (remark, start) in zip(model.remarks, expected) {
@@ -361,7 +361,7 @@ struct ArchivedModelTests {
         var model = try #require(ArchivedModel(archive))
         _ = try model.schema()
         let reason =
-            " is left out: its predicate cannot be written as text: its text could not be read again: "
+            " is left out: its predicate cannot be written as text: its format could not be parsed: "
         let parts = [
             "fetched property Thing.others", "index byDepth of Thing", "fetch request deep",
         ]

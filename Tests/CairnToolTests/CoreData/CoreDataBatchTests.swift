@@ -161,8 +161,8 @@ struct CoreDataBatchTests {
         #expect(report.imported == 50)
         #expect(
             report.losses.map { "\($0.message) \($0.count)" } == [
-                "next is mandatory: it leads to an object that was left out 9",
-                "next is mandatory: there is no such object 1",
+                "next is required: it refers to an object that was left out 9",
+                "next is required: there is no such object 1",
             ])
         let store = try ImportedStore(work.new)
         for key in 1...50 as ClosedRange<UInt64> {

@@ -114,12 +114,12 @@ struct CoreDataErrorTests {
         let plain = ["import-coredata", work.old, work.new, "--json"]
         #expect(
             try refused(work, "noModel", plain)
-                == "…/source/club.sqlite: the store has no model in it: give the one that it was written with, with --model"
+                == "…/source/club.sqlite: the store does not contain its model: provide the one that it was written with, with --model"
         )
         try file.run("INSERT INTO Z_MODELCACHE VALUES (x'0102030405')")
         #expect(
             try refused(work, "noModel", plain)
-                == "…/source/club.sqlite, Z_MODELCACHE: the model in the store cannot be read: give the one that it was written with, with --model"
+                == "…/source/club.sqlite, Z_MODELCACHE: the model in the store cannot be read: provide the one that it was written with, with --model"
         )
     }
 
@@ -132,7 +132,7 @@ struct CoreDataErrorTests {
         try Data(try model.json().utf8).write(to: URL(fileURLWithPath: work.model))
     }
 
-    private static let advice = "; --skip leaves it out and brings the rest"
+    private static let advice = "; --skip leaves it out and imports the rest"
 
     @Test("a model that is not the one that the store was written with")
     func wrongModel() throws {

@@ -200,7 +200,7 @@ struct CoreDataImportTests {
             ),
             (
                 "x-coredata://\(CoreDataFile.identifier)/Nobody/p5",
-                "is of the entity Nobody, which the store does not have"
+                "belongs to the entity Nobody, which the store does not have"
             ),
             (
                 "x-coredata://\(CoreDataFile.identifier)/Person/p0",

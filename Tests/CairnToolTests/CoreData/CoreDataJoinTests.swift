@@ -300,7 +300,7 @@ struct CoreDataJoinTests {
         let refused = work.bring()
         #expect(refused.code == 1)
         for text in [
-            "the model does not fit the store", "Person.friends", "ZEMAIL for Person.email",
+            "the model does not match the store", "Person.friends", "ZEMAIL for Person.email",
             "ZSCORE for Person.score", "--skip",
         ] { #expect(refused.errors.contains(text), "\(text): \(refused.errors)") }
         #expect(!FileManager.default.fileExists(atPath: work.new))
@@ -347,7 +347,7 @@ struct CoreDataJoinTests {
         let run = work.bring("--skip")
         #expect(run.code == 4, "\(run.errors)")
         #expect(run.output.contains("Person: it is left out:"), "\(run.output)")
-        #expect(run.output.contains("author is mandatory, and the store has no table"))
+        #expect(run.output.contains("author is required, but the store has no table"))
         let store = try ImportedStore(work.new)
         #expect(try store.numbers("Team") == [1, 3])
         #expect(try store.numbers("Note").isEmpty)
@@ -367,7 +367,7 @@ struct CoreDataJoinTests {
         let run = work.bring()
         #expect(run.code == 1)
         for text in [
-            "the model does not fit the store", "ZSIZE for Person.size", "ZTOWN for Team.town",
+            "the model does not match the store", "ZSIZE for Person.size", "ZTOWN for Team.town",
             "no property for ZPERSON.ZHEIGHT",
         ] { #expect(run.errors.contains(text), "\(text): \(run.errors)") }
     }

@@ -62,7 +62,7 @@ struct CoreDataLogTests {
         #expect(result.objects ?? 20 < 20)
         let message = try #require(result.log.first)
         #expect(message.hasPrefix("frame \(broken) is damaged: "), "\(message)")
-        #expect(message.hasSuffix("cannot be read, and what they changed is missing"))
+        #expect(message.hasSuffix("cannot be read, and their changes are missing"))
         try log.write(to: URL(fileURLWithPath: work.old + "-wal"))
         let said = work.bring()
         #expect(said.code == 4)

@@ -82,15 +82,15 @@ struct CoreDataLossTests {
         let losses = try work.losses()
         #expect(
             losses == [
-                "defaulted Student.grade: it is mandatory and nil: it got the default ×1",
-                "object Person: name is mandatory and nil ×1",
-                "object Note: author is mandatory: it leads to an object that was left out ×1",
-                "object Note: author is mandatory: there is no such object ×1",
-                "object Note: author is mandatory and leads nowhere ×1",
-                "reference Student.buddy: it leads to an object that was left out ×1",
-                "reference Bag.items: it leads to an object that was left out ×3",
+                "defaulted Student.grade: it is required, but nil: it got the default ×1",
+                "object Person: name is required, but nil ×1",
+                "object Note: author is required: it refers to an object that was left out ×1",
+                "object Note: author is required: there is no such object ×1",
+                "object Note: author is required, but its target does not exist ×1",
+                "reference Student.buddy: it refers to an object that was left out ×1",
+                "reference Bag.items: it refers to an object that was left out ×3",
                 "reference Person.favorites: there is no such object ×1",
-                "reference Person.friends: it leads to an object that was left out ×1",
+                "reference Person.friends: it refers to an object that was left out ×1",
             ])
         let store = try ImportedStore(work.new)
         #expect(try store.numbers("Person") == [])
@@ -119,7 +119,7 @@ struct CoreDataLossTests {
                     "reference Person.team: it is not the key of an object ×1",
                     "reference Person.buddy: there is no such object ×2",
                     "reference Person.team: there is no such object ×1",
-                    "reference Team.captain: the relationship's other side leads elsewhere ×1",
+                    "reference Team.captain: the inverse relationship does not match ×1",
                 ])
         let store = try ImportedStore(work.new)
         #expect(try store.target("Person", 1, "captainOf") == 1)

@@ -5,6 +5,7 @@ import Foundation
 import PostgresServers
 import Testing
 
+@testable import CairnPostgresMain
 @testable import CairnTool
 
 @Suite("Looking at a store in PostgreSQL", .enabled(if: PostgresServer.isInstalled))
@@ -53,8 +54,8 @@ struct DatabaseInspectionTests {
             for part in [
                 "  last commit  4 at ", " by cairn duplicates",
                 "the schema \(both.space) of the database",
-                "  history      1 transaction, behind commit 3",
-                "  redirects    1 object was deleted",
+                "  history      1 transaction, after commit 3",
+                "  redirects    1 object was merged",
                 "Club.members (pairs)", "cairn_transactions",
             ] {
                 #expect(text.output.contains(part), "\(part) is not in: \(text.output)")
@@ -97,7 +98,7 @@ struct DatabaseInspectionTests {
             let json = try #require(try cairn("check", both.url, "--json").json.first)
             #expect(json["sound"] as? Bool == true && Int(json, "pairs") == 2)
             let depth = cairn("check", both.url, "--depth", "frames")
-            #expect(depth.code == 2 && depth.errors.contains("leave it out"))
+            #expect(depth.code == 2 && depth.errors.contains("omit it"))
         }
     }
 
@@ -114,19 +115,19 @@ struct DatabaseInspectionTests {
         ),
         (
             #"UPDATE "Member" SET "joined" = "joined" + 1 WHERE _id = 1"#,
-            ["Member.joined: p1 has another key in the column _key.Member.joined"]
+            ["Member.joined: the key of p1 in the column _key.Member.joined"]
         ),
         (
             #"ALTER TABLE "Club" DROP CONSTRAINT "Club_head_fkey"; UPDATE "Club" SET "head" = 99"#,
             [
                 "the foreign key of the column head",
-                "Club.head: p1 leads to p99, which is no Member",
-                "Club.head: 2 objects lead to p99, where one may",
+                "Club.head: p1 refers to p99, which is not a Member",
+                "Club.head: 2 objects refer to p99, but only one can",
             ]
         ),
         (
             #"UPDATE "Member" SET "heads" = NULL WHERE _id = 1"#,
-            ["Club.head: p1 leads to p1, which does not lead back"]
+            ["Club.head: p1 refers to p1, which does not refer back"]
         ),
         (
             #"UPDATE "Club" SET _entity = 9 WHERE _id = 2"#,
@@ -134,11 +135,11 @@ struct DatabaseInspectionTests {
         ),
         (
             #"UPDATE cairn_numbers SET next = 2"#,
-            ["p2 is the next number of the table Club, which has p2 already"]
+            ["p2 is the next number of the table Club, which already contains p2"]
         ),
         (
             #"INSERT INTO cairn_redirects SELECT hierarchy, 1, 55 FROM cairn_numbers; INSERT INTO cairn_redirects SELECT hierarchy, 55, 1 FROM cairn_numbers"#,
-            ["p1 is there, and leads to p55 all the same", "leads to itself, by way of others"]
+            ["p1 exists, but is redirected to p55", "is redirected to itself, by way of others"]
         ),
         (
             #"INSERT INTO cairn_redirects VALUES (4711, 1, 2)"#,
@@ -150,7 +151,7 @@ struct DatabaseInspectionTests {
         ),
         (
             #"UPDATE cairn_entities SET name = 'Else' WHERE name = 'Club'"#,
-            ["does not say that 1 is Club, in the table Club"]
+            ["has no row for the code 1 of Club, in the table Club"]
         ),
     ]
 
@@ -168,6 +169,37 @@ struct DatabaseInspectionTests {
             }
             let error = try cairn("check", both.url, "--json").error
             #expect(Int(error, "exit") == 3 && (Int(error, "findingCount") ?? 0) > 0)
+        }
+    }
+
+    @Test("a report has what the server says, and redacted it says nothing of the server")
+    func report() throws {
+        try withBothPlaces { both in
+            try fill(both)
+            #expect(cairn("history", both.url, "--keep").code == 0)
+            try both.importing("n.csv", "joined,name\n2023-01-01,Cat\n", "--entity", "Member")
+            let report = cairn("report", both.url)
+            #expect(report.code == 0, "\(report.errors)")
+            let text = try ReportText(report.output)
+            text.check()
+            #expect(text.section("health").contains("sound after commit"))
+            #expect(text.section("store").contains(both.space))
+            #expect(text.section("store").contains("cairn_transactions"))
+            #expect(text.section("entities").contains("Club.members (pairs)"))
+            #expect(text.section("space").contains("table Club"))
+            #expect(text.section("commits").contains("1 inserted"))
+            #expect(text.section("history").contains("insert 1 object of Member"))
+            #expect(text.section("schema").contains("What Member has"))
+            #expect(text.section("indexes").contains("unique"))
+            #expect(!text.all("section").contains { $0.attributes["id"] == "log" })
+            let redacted = cairn("report", both.url, "--redact")
+            #expect(redacted.code == 0, "\(redacted.errors)")
+            try ReportText(redacted.output).check()
+            let title = StoreKinds([PostgresKind()]).title(of: both.url)
+            #expect(report.output.contains(title))
+            #expect(!redacted.output.contains(title))
+            #expect(redacted.output.contains("postgresql://…"))
+            #expect(cairn("report", both.url, "--depth", "frames").code == 2)
         }
     }
 }

@@ -103,15 +103,15 @@ struct SwiftModelNamesTests {
             """)
         #expect(
             try body(of: "struct ADescription:", in: lines) == [
-                "    // any: of no type, which no struct can have.",
-                "    // id: of no type, which no struct can have.", "    var x: Double?",
+                "    // any: untyped, which a struct cannot have.",
+                "    // id: untyped, which a struct cannot have.", "    var x: Double?",
             ])
         #expect(
             try body(of: "final class A:", in: lines) == [
-                "    // The model calls it description, which means something in every object.",
-                "    // Transient: it lives in the object, which notices no change of it.",
+                "    // The model calls it description, which is reserved in every object.",
+                "    // Transient: it is kept in the object, which does not track its changes.",
                 "    @Transient var description_: ADescription? = nil",
-                "    // nothing: a composite without elements, which no struct can be.",
+                "    // nothing: a composite without elements, which cannot be a struct.",
             ])
     }
 }

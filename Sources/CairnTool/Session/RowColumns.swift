@@ -1,4 +1,4 @@
-// What is printed of an object: its id, its entity, and values.
+// The printed columns of an object: its id, its entity, and values.
 
 import CairnInspection
 import CairnModel
@@ -68,14 +68,14 @@ struct RowColumns {
     }
 
     /// A row as an object.
-    func json(_ row: Row) -> JSONValue {
+    func json(_ row: Row, _ printed: (Value) -> JSONValue = { JSONValue($0) }) -> JSONValue {
         .object(
             items.map { item in
                 let value: JSONValue =
                     switch item.item {
                     case .objectID: .string("p\(row.id.reference)")
                     case .entity: .string(session.schema.entities[row.entity].name)
-                    case .value(let index): JSONValue(session.value(index, row))
+                    case .value(let index): printed(session.value(index, row))
                     }
                 return .init(key: item.name, value: value)
             })

@@ -1,0 +1,54 @@
+// The commits of a store over time, from its files and its history.
+//
+//   1. A store in a folder has the commits that its files have. The history knows those before them.
+//   2. Of others the history alone is known.
+//
+// Threads: one.
+
+import CairnLog
+import CairnPictures
+import CairnStore
+import FoundationEssentials
+
+/// Makes pictures of commits over time.
+enum CommitPicture {
+    /// The commits of a store.
+    ///
+    /// - Parameters:
+    ///   - place: where it is, as it was given.
+    ///   - store: the same store, if it opens.
+    static func timeline(at place: String, _ store: (any CommandStore)?) throws -> CommitTimeline {
+        var commits: [CommitTimeline.Commit] = []
+        if !DatabaseURL.isOne(place) {
+            try CommitListing.forEach(at: place) {
+                commits.append(
+                    .init(
+                        $0.number, time: $0.time, inserted: $0.inserted, updated: $0.updated,
+                        deleted: $0.deleted))
+            }
+        }
+        let first = commits.map(\.number).min() ?? .max
+        guard let store, let bounds = try store.historyBounds() else {
+            return CommitTimeline(commits)
+        }
+        let cursor = try store.historyCursor(after: bounds.horizon)
+        while let transaction = try cursor.next(), transaction.transactionNumber < first {
+            commits.append(commit(transaction))
+        }
+        return CommitTimeline(commits)
+    }
+
+    private static func commit(_ transaction: PersistentHistoryTransaction)
+        -> CommitTimeline.Commit
+    {
+        func count(_ type: PersistentHistoryChangeType) -> UInt64 {
+            (transaction.changes?.groups ?? []).reduce(0) {
+                $0 + ($1.type == type ? UInt64($1.numbers.count) : 0)
+            }
+        }
+        return .init(
+            transaction.transactionNumber,
+            time: transaction.timestamp.timeIntervalSinceReferenceDate, inserted: count(.insert),
+            updated: count(.update), deleted: count(.delete))
+    }
+}

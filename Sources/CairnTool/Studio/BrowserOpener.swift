@@ -1,0 +1,25 @@
+// Opens an address in the browser of whoever sits before the screen.
+
+import Foundation
+
+/// Opens addresses.
+enum BrowserOpener {
+    /// Opens an address, if there is a screen. If that fails, the address stands in the terminal.
+    static func open(_ address: String) {
+        #if os(macOS)
+            let program = "open"
+        #else
+            let program = "xdg-open"
+            // Without a screen it would take the terminal for a browser of text.
+            let variables = ProcessInfo.processInfo.environment
+            guard variables["DISPLAY"] != nil || variables["WAYLAND_DISPLAY"] != nil else { return }
+        #endif
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [program, address]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try? process.run()
+    }
+}
