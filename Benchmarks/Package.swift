@@ -36,6 +36,7 @@ let package = Package(
             name: "CairnBenchmarks",
             dependencies: [
                 .product(name: "Cairn", package: "cairn"),
+                .product(name: "CoreData", package: "cairn"),
                 .product(name: "CairnPostgres", package: "cairn"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -28,6 +28,7 @@ struct PeerEntry: Sendable {
         PeerEntry("cairn", "Cairn, engine level", CairnPeer.self),
         PeerEntry(
             "cairn-objects", "Cairn, managed objects", CairnObjectPeer.self, filledBy: "cairn"),
+        PeerEntry("core-data", "Cairn, Core Data's names", CoreDataPeer.self),
         PeerEntry("grdb", "GRDB, statements", GRDBPeer.self),
         PeerEntry("grdb-records", "GRDB, Codable records", GRDBRecordPeer.self, filledBy: "grdb"),
         PeerEntry("lmdb", "LMDB", LMDBPeer.self),

@@ -30,7 +30,7 @@ struct Picture {
     ]
     static let colours = [
         "sqlite": "#848d97", "cairn": "#2f81f7", "cairn-objects": "#79b8ff", "grdb": "#d9822b",
-        "grdb-records": "#edb879",
+        "grdb-records": "#edb879", "core-data": "#b3d7ff",
         "lmdb": "#3fa45b", "rocksdb": "#a371c9",
     ]
     static let grey = "#848d97"
