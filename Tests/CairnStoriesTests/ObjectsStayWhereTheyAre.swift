@@ -318,7 +318,7 @@ struct ObjectsStayWhereTheyAre {
         RefusedCode(
             "sendableWanted",
             says: "a managed object belongs to its context: pass its objectID or a snapshot",
-            "a context belongs to whoever made it: use a BackgroundContext to work elsewhere",
+            "a context stays where it was created: use a BackgroundContext to work elsewhere",
             source: """
                 func give<T: Sendable>(_ value: T) {}
 

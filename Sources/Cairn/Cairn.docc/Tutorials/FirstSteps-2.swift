@@ -1,0 +1,18 @@
+import Cairn
+
+/// A product as the supplier writes it.
+struct Item: Codable {
+    var code: String
+    var name: String
+    var price: Double
+}
+
+@main
+struct FirstSteps {
+    static func main() async throws {
+        let container = try PersistentContainer(at: "shop.cairn", for: Product.self)
+
+        let list = try Data(contentsOf: URL(filePath: "feed.json"))
+        let feed = try JSONDecoder().decode([Item].self, from: list)
+    }
+}
