@@ -25,6 +25,13 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 
+/// The HTTP server of `cairn studio`. It is small, depends on no other package and speaks Swift 6: the tool, which README's
+/// first command builds, takes a few seconds longer with it, where SwiftNIO and what stands on it take minutes.
+let http: [Target.Dependency] = [
+    .product(name: "FlyingFox", package: "FlyingFox"),
+    .product(name: "FlyingSocks", package: "FlyingFox"),
+]
+
 /// Swift's syntax tree, for the macros alone: whoever does not import Cairn does not build it.
 let syntax = [
     "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftParser",
@@ -53,10 +60,14 @@ let package = Package(
         .library(name: "CairnInstruments", targets: ["CairnInstruments"]),
         // Stores in a PostgreSQL database: a product of its own, as it needs libpq.
         .library(name: "CairnPostgres", targets: ["CairnPostgres"]),
+        // Core Data's names, for code that comes over from Apple's platforms.
+        .library(name: "CoreData", targets: ["CoreData"]),
         // The first command of README builds this one: it knows stores in folders, and no libpq.
         .executable(name: "cairn", targets: ["CairnMain"]),
         // The same with stores in PostgreSQL.
         .executable(name: "cairn-postgres", targets: ["CairnPostgresMain"]),
+        // Rewrites sources that use Core Data: a product of its own, as it needs swift-syntax, which the tool does without.
+        .executable(name: "cairn-port", targets: ["CairnPortMain"]),
     ],
     dependencies: [
         .package(
@@ -64,6 +75,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", .upToNextMinor(from: "1.8.1")),
         .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
         .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
+        .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.1")),
         .package(url: "https://github.com/swiftlang/swift-syntax", .upToNextMinor(from: "603.0.1")),
     ],
     targets: [
@@ -112,12 +124,21 @@ let package = Package(
                 "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem", "CSQLite", "CZlib",
                 system,
             ], exclude: layers),
+        // The page of `cairn studio`: its files, put into the binary by the compiler.
+        .target(
+            name: "CStudioPage", exclude: ["page"],
+            cSettings: warningsAreErrors ? [.treatAllWarnings(as: .error)] : []),
+        // The server of `cairn studio`: it knows no stores.
+        module("CairnStudio", ["CStudioPage", system] + http),
+        // Pictures as SVG, of plain values: what the tool's report and studio show.
+        module("CairnPictures", ["CairnInspection"], exclude: layers),
         // The command line tool: all its commands, and what it is told of the kinds of stores. Two programs are made of it.
         module(
             "CairnTool",
             [
-                "CairnCoreData", "CairnInspection", "CairnObjects", "CairnMigration", "CairnMoving",
-                "CairnLog", "CairnStore", "CairnModel", arguments, system,
+                "CairnCoreData", "CairnPictures", "CairnInspection", "CairnObjects",
+                "CairnMigration", "CairnMoving", "CairnLog", "CairnStore", "CairnModel",
+                "CairnStudio", arguments, system,
             ], exclude: layers),
         .executableTarget(
             name: "CairnMain", dependencies: ["CairnTool"], swiftSettings: settings),
@@ -127,6 +148,18 @@ let package = Package(
                 "CairnTool", "CairnPostgres", "CairnInspection", "CairnMigration", "CairnMoving",
                 "CairnLog", "CairnStore", "CairnModel",
             ], swiftSettings: settings),
+        // Sources that use Core Data, rewritten for Linux.
+        module(
+            "CairnPort",
+            [
+                "CairnMacros", "CairnInspection", "CairnModel",
+            ]
+                + [
+                    "SwiftSyntax", "SwiftParser", "SwiftParserDiagnostics", "SwiftDiagnostics",
+                ].map { .product(name: $0, package: "swift-syntax") }, exclude: layers),
+        .executableTarget(
+            name: "CairnPortMain", dependencies: ["CairnPort", "CairnInspection", arguments],
+            swiftSettings: settings),
         // The expansions are a library, so that tests can call them; the plug-in only names them. A test
         // that depends on a plug-in would have everything built a second time.
         module("CairnMacros", syntax),
@@ -142,6 +175,18 @@ let package = Package(
                 "CairnPlugin", "CairnObjects", "CairnMigration", "CairnMoving", "CairnLog",
                 "CairnStore", "CairnModel",
             ]),
+
+        // The types of the program by name and by protocol, of the Swift runtime.
+        .target(
+            name: "CSwiftTypes",
+            cSettings: warningsAreErrors ? [.treatAllWarnings(as: .error)] : []),
+        // Core Data's names, for code that comes over. Where Core Data itself is, it is not built.
+        module(
+            "CoreData",
+            [
+                "CSwiftTypes", "CairnPlugin", "Cairn", "CairnObjects", "CairnMigration",
+                "CairnMoving", "CairnLog", "CairnStore", "CairnModel",
+            ], exclude: layers),
 
         .target(
             name: "CairnTestSupport", dependencies: ["CairnFormat", "CairnFileSystem", system],
@@ -219,11 +264,29 @@ let package = Package(
             "CairnToolTests",
             [
                 "CairnTool", "CairnMain", "CairnPostgresMain", "PostgresServers", "CairnCoreData",
-                "CairnInspection", "CairnObjects", "CairnMigration",
+                "CairnPictures", "CairnInspection", "CairnObjects", "CairnMigration",
                 "CairnMoving", "CairnLog", "CairnStore", "CairnModel", "CairnMacros", "CSQLite",
                 "CZlib",
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ] + syntax),
+        // As a program that comes over has it: Swift 5 mode, and no rules of ours.
+        .testTarget(
+            name: "CoreDataTests",
+            dependencies: ["CoreData", "CairnLog", "CairnModel", "CairnTestSupport"],
+            // The list of Core Data's names, for `.ci/names`.
+            exclude: ["Names"], resources: [.copy("Stores/Catalogue.xcdatamodeld")],
+            swiftSettings: [.swiftLanguageMode(.v5)]
+                + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])),
+        tests("CairnPortTests", ["CairnPort", "CairnPortMain", arguments]),
+        tests("CairnPicturesTests", ["CairnPictures"]),
+        tests(
+            "CairnStudioTests",
+            [
+                "CairnStudio", "CairnTool", "CairnMain", "CairnPostgresMain", "PostgresServers",
+                "CairnInspection", "CairnLog", "CairnStore", "CairnModel",
+            ] + http),
+        // The studio in a real browser, as a process of its own.
+        tests("CairnStudioBrowserTests", ["CairnMain", "PostgresServers"]),
         tests(
             "CairnInspectionTests",
             ["CairnInspection", "CairnLog", "CairnStore", "CairnModel", "CairnFileSystem", system]),
