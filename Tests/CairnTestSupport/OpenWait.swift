@@ -9,7 +9,7 @@ package struct OpenWait: Sendable {
     /// No wait of threads for each other takes as many seconds, on a slow machine either.
     package static let patience = 600
     /// Where tasks have to come to something: in a run of all tests at once their turn may come when most tests have ended.
-    package static let patienceWithTasks = 7_200
+    package static let patienceWithTasks = 2_400
 
     private let number: Int
 

@@ -4,6 +4,7 @@
 //
 // Threads: any. One lock keeps a child from being made while a descriptor is not yet marked so.
 
+import CairnTestSupport
 import Foundation
 import Synchronization
 
@@ -37,7 +38,9 @@ package enum ServerProcess {
         defer { close(output) }
         // A server that the program starts keeps its output: so it is a file, whose end nobody has to wait for.
         let child = try spawn(command, input: nil, output: output, inOwnGroup: false)
-        let status = wait(for: child)
+        let status = inTime(for: "the end of \(command)", within: OpenWait.patience) {
+            wait(for: child)
+        }
         let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
         guard status == 0 else {
             throw ProgramFailure(command: command, status: status, output: text)
@@ -152,5 +155,37 @@ package enum ServerProcess {
         }
         // The code of its exit, else the signal.
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+    }
+
+    /// Waits on a thread of its own for the end of a program that leads its group; kills both if that takes too long.
+    ///
+    /// - Returns: whether it ended by itself.
+    package static func end(_ child: Int32, within seconds: Int) async -> Bool {
+        let ending = Ending()
+        let alarm = Task {
+            try await Task.sleep(for: .seconds(seconds))
+            ending.isOver.withLock { isOver in
+                if !isOver { kill(-child, SIGKILL) }
+            }
+        }
+        defer { alarm.cancel() }
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                // Its number is not given to another before it is waited for, which the alarm must not miss.
+                var information = siginfo_t()
+                while waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) < 0,
+                    errno == EINTR
+                {}
+                let status = ending.isOver.withLock { isOver in
+                    isOver = true
+                    return wait(for: child)
+                }
+                continuation.resume(returning: status < 128)
+            }
+        }
+    }
+
+    private final class Ending: Sendable {
+        let isOver = Mutex(false)
     }
 }

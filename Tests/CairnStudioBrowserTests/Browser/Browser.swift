@@ -70,7 +70,8 @@ final class Browser: Sendable {
 
     private func end() async {
         _ = try? await pipe.call("Browser.close", as: Nothing.self)
-        inTime(for: "the browser to end") { _ = ServerProcess.wait(for: process) }
+        // What it was told is done: how it ends is its own affair.
+        if await !ServerProcess.end(process, within: 30) { printLine("Chromium: killed") }
     }
 
     /// Runs a test with a page of a new browser; what the page complained about fails it.
@@ -78,18 +79,29 @@ final class Browser: Sendable {
         _ body: (BrowserPage) async throws -> Result
     ) async throws -> Result {
         let program = try #require(BrowserProgram.installed)
-        let browser = try Browser(program)
+        await BrowserTurn.shared.begin()
+        let outcome = await run(program, body)
+        await BrowserTurn.shared.end()
+        return try outcome.get()
+    }
+
+    private static func run<Result>(
+        _ program: String, _ body: (BrowserPage) async throws -> Result
+    ) async -> Swift.Result<Result, any Error> {
         do {
-            try await browser.sayVersion()
-            let page = try await BrowserPage(browser)
-            let result = try await body(page)
+            let browser = try Browser(program)
+            let outcome: Swift.Result<Result, any Error>
+            do {
+                try await browser.sayVersion()
+                outcome = .success(try await body(BrowserPage(browser)))
+            } catch {
+                outcome = .failure(error)
+            }
             await browser.end()
             browser.journal.report()
-            return result
+            return outcome
         } catch {
-            await browser.end()
-            browser.journal.report()
-            throw error
+            return .failure(error)
         }
     }
 }

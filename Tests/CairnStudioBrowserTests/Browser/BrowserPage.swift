@@ -33,7 +33,7 @@ struct BrowserPage: Sendable {
             "Target.attachToTarget", ["targetId": .text(target.targetId), "flatten": true],
             as: Attached.self
         ).sessionId
-        for domain in ["Page", "Runtime", "Log", "Network", "DOM"] {
+        for domain in ["Inspector", "Page", "Runtime", "Log", "Network", "DOM"] {
             try await tell("\(domain).enable")
         }
     }
@@ -107,20 +107,24 @@ struct BrowserPage: Sendable {
               look();
             })
             """
+        let end = ContinuousClock.now + .seconds(240)
         while true {
             do {
                 let _: Bool = try await evaluate(script)
                 return
-            } catch let failure as DevToolsPipe.Failure where failure.isOfPageLeft {
+            } catch let failure as DevToolsPipe.Failure
+                where failure.isOfPageLeft && ContinuousClock.now < end
+            {
                 // The page went elsewhere meanwhile, where it is looked for again.
                 continue
             }
         }
     }
 
-    /// The words of an element, as people see them.
+    /// The words of an element, as people see them, once it is there.
     func words(_ selector: String) async throws -> String {
-        try await evaluate("document.querySelector(\(Self.quoted(selector))).innerText")
+        try await until("document.querySelector(\(Self.quoted(selector))) !== null")
+        return try await evaluate("document.querySelector(\(Self.quoted(selector))).innerText")
     }
 
     /// The words of all elements of a kind.
@@ -148,15 +152,7 @@ struct BrowserPage: Sendable {
     func click(
         _ selector: String, with modifiers: Modifiers = [], times: Int = 1
     ) async throws {
-        let place: [Double] = try await evaluate(
-            """
-            (() => {
-              const element = document.querySelector(\(Self.quoted(selector)));
-              element.scrollIntoView({ block: "nearest", inline: "nearest" });
-              const box = element.getBoundingClientRect();
-              return [box.x + box.width / 2, box.y + box.height / 2];
-            })()
-            """)
+        let place = try await middle(of: selector)
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
             try await tell(
                 "Input.dispatchMouseEvent",
@@ -165,6 +161,31 @@ struct BrowserPage: Sendable {
                     "button": kind == "mouseMoved" ? "none" : "left",
                     "clickCount": .number(Double(times)),
                     "modifiers": .number(Double(modifiers.rawValue)),
+                ])
+        }
+    }
+
+    private func middle(of selector: String) async throws -> [Double] {
+        try await evaluate(
+            """
+            (() => {
+              const element = document.querySelector(\(Self.quoted(selector)));
+              element.scrollIntoView({ block: "nearest", inline: "nearest" });
+              const box = element.getBoundingClientRect();
+              return [box.x + box.width / 2, box.y + box.height / 2];
+            })()
+            """)
+    }
+
+    /// Drags a file of the system over the middle of an element, and drops it there unless it only comes by.
+    func drag(_ path: String, over selector: String, dropping: Bool = true) async throws {
+        let place = try await middle(of: selector)
+        for kind in ["dragEnter", "dragOver", dropping ? "drop" : "dragCancel"] {
+            try await tell(
+                "Input.dispatchDragEvent",
+                [
+                    "type": .text(kind), "x": .number(place[0]), "y": .number(place[1]),
+                    "data": ["items": [], "files": [.text(path)], "dragOperationsMask": 1],
                 ])
         }
     }

@@ -2,7 +2,7 @@
 // descriptor 3 and writes answers and events to its descriptor 4, each a JSON text that a NUL ends.
 //
 //   1. A thread reads; an answer goes to the task that waits for its number, an event to the listener.
-//   2. When the browser ends, all who wait get an error.
+//   2. When the browser or its page ends, all who wait get an error, as does one whose answer takes too long.
 //
 // Threads: any.
 
@@ -50,6 +50,7 @@ final class DevToolsPipe: Sendable {
     }
 
     private let state = Mutex(State())
+    private let turn = Mutex(())
     private let writing: Int32
     private let listener: @Sendable (Envelope, Data) -> Void
 
@@ -82,21 +83,26 @@ final class DevToolsPipe: Sendable {
         _ method: String, _ parameters: [String: Parameter] = [:], session: String? = nil,
         as type: Result.Type
     ) async throws -> Result {
-        let message: Data = try await inTime(for: "the browser's answer to \(method)") {
-            try await withCheckedThrowingContinuation { continuation in
-                let number = state.withLock { state -> Int? in
-                    if state.hasEnded { return nil }
-                    state.lastNumber += 1
-                    state.waiting[state.lastNumber] = continuation
-                    return state.lastNumber
-                }
-                guard let number else {
-                    continuation.resume(throwing: Failure(description: "the browser has ended"))
-                    return
-                }
-                send(
-                    Command(id: number, method: method, params: parameters, sessionId: session))
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        // Longer than a page looks for what it waits for.
+        let alarm = Task {
+            try await Task.sleep(for: .seconds(300))
+            fail(number, "no answer to \(method) in 300 seconds")
+        }
+        defer { alarm.cancel() }
+        let message: Data = try await withCheckedThrowingContinuation { continuation in
+            let isThere = state.withLock { state in
+                if !state.hasEnded { state.waiting[number] = continuation }
+                return !state.hasEnded
             }
+            guard isThere else {
+                continuation.resume(throwing: Failure(description: "the browser has ended"))
+                return
+            }
+            send(Command(id: number, method: method, params: parameters, sessionId: session))
         }
         return try JSONDecoder().decode(Answer<Result>.self, from: message).result
     }
@@ -105,8 +111,9 @@ final class DevToolsPipe: Sendable {
         do {
             var bytes = try JSONEncoder().encode(command)
             bytes.append(0)
-            // One at a time: commands of two tasks must not mix in the pipe.
-            let isWritten = state.withLock { _ in
+            // One at a time: commands of two tasks must not mix in the pipe. Not under the lock of answers: the browser reads no
+            // command while nobody takes its answers.
+            let isWritten = turn.withLock { _ in
                 bytes.withUnsafeBytes { buffer in
                     var sent = 0
                     while sent < buffer.count {
@@ -154,19 +161,24 @@ final class DevToolsPipe: Sendable {
             }
         }
         close(descriptor)
+        state.withLock { $0.hasEnded = true }
+        failAll("the browser has ended")
+    }
+
+    private func failAll(_ words: String) {
         let waiting = state.withLock { state in
-            state.hasEnded = true
             defer { state.waiting = [:] }
             return state.waiting
         }
         for continuation in waiting.values {
-            continuation.resume(throwing: Failure(description: "the browser has ended"))
+            continuation.resume(throwing: Failure(description: words))
         }
     }
 
     private func take(_ message: Data) {
         guard let envelope = try? JSONDecoder().decode(Envelope.self, from: message) else { return }
         guard let number = envelope.id else {
+            if envelope.method == "Inspector.targetCrashed" { failAll("the page has crashed") }
             listener(envelope, message)
             return
         }

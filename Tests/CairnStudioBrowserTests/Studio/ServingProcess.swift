@@ -37,7 +37,7 @@ final class ServingProcess {
             ["/bin/sh", "-c", script, "cairn-serving"] + command, input: inputRead,
             output: outputWritten, inOwnGroup: true)
         close(outputWritten)
-        firstLine = inTime(for: "the first line of \(command[0])") {
+        firstLine = inTime(for: "the first line of \(command)", within: OpenWait.patience) {
             var line: [UInt8] = []
             var byte: UInt8 = 0
             while read(outputRead, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
@@ -47,7 +47,13 @@ final class ServingProcess {
 
     deinit {
         close(input)
-        defer { close(output) }
-        inTime(for: "a served program to end") { _ = ServerProcess.wait(for: process) }
+        let (process, output) = (process, output)
+        // A thread of tasks must not wait here: there are as few as cores.
+        Thread.detachNewThread {
+            inTime(for: "a served program to end", within: OpenWait.patience) {
+                _ = ServerProcess.wait(for: process)
+            }
+            close(output)
+        }
     }
 }
