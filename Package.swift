@@ -283,7 +283,7 @@ let package = Package(
             "CairnStudioTests",
             [
                 "CairnStudio", "CairnTool", "CairnMain", "CairnPostgresMain", "PostgresServers",
-                "CairnInspection", "CairnLog", "CairnStore", "CairnModel",
+                "CairnInspection", "CairnObjects", "CairnLog", "CairnStore", "CairnModel",
             ] + http),
         // The studio in a real browser, as a process of its own.
         tests("CairnStudioBrowserTests", ["CairnMain", "PostgresServers"]),

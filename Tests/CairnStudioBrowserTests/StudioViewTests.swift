@@ -111,6 +111,41 @@ struct StudioViewTests {
         }
     }
 
+    @Test("Damage is shown by its place, with the command that writes what is left")
+    func damage() async throws {
+        let store = try StudioStore.quickstart()
+        let studio = try StudioProcess(store.path)
+        struct Frame: Decodable {
+            let segment: Int
+            let kind: String
+            let offset: Int
+        }
+        let frame = try #require(
+            try StudioProcess.cairn("frames", store.path, "--json").split(separator: "\n")
+                .map { try JSONDecoder().decode(Frame.self, from: Data($0.utf8)) }
+                .last { $0.kind == "block" })
+        let digits = String(frame.segment)
+        let name = String(repeating: "0", count: 10 - digits.count) + digits
+        let segment = "\(store.path)/\(name).segment"
+        try await Browser.with { page in
+            try await page.enter(studio)
+            // As a disk loses a bit under a program that has the store open.
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: segment))
+            try file.seek(toOffset: UInt64(frame.offset + 80))
+            let byte = try #require(try file.read(upToCount: 1)?.first)
+            try file.seek(toOffset: UInt64(frame.offset + 80))
+            try file.write(contentsOf: [byte ^ 1])
+            try file.close()
+            try await page.show("#/health")
+            try await page.clickWords("Check the store")
+            try await page.untilWords("The store is damaged")
+            let offsets = try await page.allWords(".plain-table td.number")
+            #expect(
+                offsets.map { $0.filter(\.isNumber) }.contains("\(frame.offset)"), "\(offsets)")
+            try await page.untilWords("cairn salvage '\(store.path)'")
+        }
+    }
+
     @Test(
         "Each entity of a store that Core Data wrote is shown, with an object of it",
         .enabled(if: Corpus.isAvailable),

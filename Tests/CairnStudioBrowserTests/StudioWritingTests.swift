@@ -132,6 +132,32 @@ struct StudioWritingTests {
         }
     }
 
+    @Test("A file dropped on the table is previewed and imported, and the last change undone")
+    func dropping() async throws {
+        let store = try StudioStore.shops()
+        let studio = try StudioProcess(store.path, canWrite: true)
+        let file = try store.write("dropped.csv", "name,price\nitem 0,5\nfresh,1\n")
+        try await Browser.with { page in
+            try await page.enter(studio)
+            try await page.show("#/browse/Item")
+            try await page.untilTable(of: 500)
+            try await page.drag(file, over: ".table-view", dropping: false)
+            #expect(try await page.evaluate("document.querySelector('dialog[open]') === null"))
+            try await page.drag(file, over: ".table-view")
+            try await page.untilWords("Importing it would mean")
+            #expect(
+                try await page.allWords("dialog .numbers li").map { $0.split(separator: "\n")[0] }
+                    .prefix(2) == ["1", "1"])
+            try await page.clickWords("Import")
+            try await page.untilTable(of: 501)
+            try await page.untilWords("Imported dropped.csv: 1 inserted, 1 updated")
+            #expect(try Self.price("item 0", in: store) == 5)
+            try await page.clickWords("Undo")
+            try await page.untilTable(of: 500)
+            #expect(try Self.price("item 0", in: store) == 0)
+        }
+    }
+
     @Test("A commit of another program is told, and shown when it is wanted")
     func news() async throws {
         let store = try StudioStore.shops()

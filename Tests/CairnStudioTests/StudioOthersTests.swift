@@ -1,5 +1,8 @@
 // Changes by the studio beside others, and beside itself: what is taken back is what was meant.
 
+import CairnModel
+import CairnObjects
+import CairnStore
 import CairnTestSupport
 import Foundation
 import Testing
@@ -79,5 +82,63 @@ struct StudioOthersTests {
             #expect(conflicts.map { $0["property"] as? String } == ["tags"])
             #expect(conflicts[0]["theirs"] as? [String] == ["p1", "p2"])
         }
+    }
+
+    /// What somebody else does between the state that the studio has read and the commit of its own.
+    enum Meanwhile: CaseIterable {
+        case nothing, another, same
+    }
+
+    @Test(
+        "A change is remembered for taking back only if nobody can have changed the same between",
+        arguments: Meanwhile.allCases)
+    func between(meanwhile: Meanwhile) throws {
+        let place = try StudioPlace()
+        try place.fillThings(3)
+        let news = StudioNews()
+        var access = StoreAccess()
+        access.isReadOnly = false
+        let store = try StudioStore(
+            place: place.store, access: access, kinds: StoreKinds([]), news: news)
+        defer { store.close() }
+        /// Saves a change of the studio's behind one of somebody else; gives what takes it back.
+        func change(_ edit: String) throws -> StudioUndo? {
+            try store.session { session in
+                let before = try session.store.snapshot()
+                if meanwhile != .nothing {
+                    let other = ManagedObjectContext(store: session.store)
+                    let number: UInt64 = meanwhile == .another ? 2 : 1
+                    let thing = try #require(
+                        try other.fetch(FetchRequest<ManagedObject>(entityName: "Thing")).first {
+                            $0.objectID.reference == number
+                        })
+                    let name = try #require(thing.value(forKey: "name") as? String)
+                    try thing.setValue(name + "!", forKey: "name")
+                    try other.save()
+                }
+                let edits = try StudioEdit.read(Data(#"{"changes":[\#(edit)]}"#.utf8))
+                let (_, changes) = try StudioRecorder.recording(
+                    session.store, { try StudioSave(edits, session).run() }, commits: { _ in true })
+                return try StudioUndo.of(
+                    try #require(changes), before: before, session.store)
+            }
+        }
+        let start = try place.copy()
+        let version = meanwhile == .same ? 2 : 1
+        let updated = try change(
+            #"{"change":"update","entity":"Thing","id":"p1","version":\#(version),"values":{"size":-1}}"#
+        )
+        #expect((updated != nil) == (meanwhile != .same))
+        if let updated {
+            _ = try store.session { try updated.run($0.store) }
+            let difference = try place.difference(from: start)
+            #expect(difference.contains("name 31!") == (meanwhile == .another), "\(difference)")
+            #expect(!difference.contains("size"), "\(difference)")
+        }
+        // Versions of deleted objects are not compared.
+        let next = meanwhile == .same ? 4 : 3
+        let deleted = try change(
+            #"{"change":"delete","entity":"Thing","id":"p1","version":\#(next)}"#)
+        #expect((deleted != nil) == (meanwhile == .nothing))
     }
 }

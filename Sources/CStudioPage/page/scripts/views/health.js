@@ -11,8 +11,8 @@ const depths = [
 ];
 
 /** Shows the health of the store. */
-export async function showHealth({ element, signal }) {
-  const [info, space] = await Promise.all([quietly("info", signal), quietly("space", signal)]);
+export async function showHealth({ studio, element, signal }) {
+  const space = await quietly("space", signal);
   const depth = select(depths, "all", undefined, { "aria-label": "How deep to look" });
   const result = el("div", { role: "status" });
   const strip = el("div");
@@ -31,7 +31,7 @@ export async function showHealth({ element, signal }) {
       el("p", {}, "Verifies everything the store holds, beside the programs that use it."),
       el("div", { class: "filters" }, el("label", { class: "field inline" }, el("span", { class: "field-label" }, "How deep"), depth), begin), result),
     el("section", { class: "panel" }, el("h2", {}, "The log"), strip),
-    el("section", { class: "panel" }, el("h2", {}, "Commands"), commands(info, space)));
+    el("section", { class: "panel" }, el("h2", {}, "Commands"), commands(studio.store, space)));
   const latest = await get("check", {}, { signal });
   if (latest.running) {
     begin.disabled = true;
@@ -40,7 +40,7 @@ export async function showHealth({ element, signal }) {
   await showPicture(strip, "log.svg", { parameters: { width: widthOf(strip) }, signal });
 }
 
-// A damaged store may not tell these: the check does.
+// A damaged store may not tell this: the check does.
 const quietly = (path, signal) => get(path, {}, { signal }).catch((error) => {
   if (error.name === "AbortError") throw error;
   return {};
@@ -90,11 +90,12 @@ function showDamage(element, error) {
     el("p", {}, "Salvage writes what is left into a new store; the damaged one stays as it is. The command is below."));
 }
 
-function commands(info, space) {
-  const store = `'${(info.store ?? "STORE").replace(/'/g, "'\\''")}'`;
-  const isFolder = !/^postgres/.test(info.store ?? "");
+function commands({ title, kind }, space) {
+  const quoted = (text) => `'${text.replace(/'/g, "'\\''")}'`;
+  const store = quoted(title);
+  const isFolder = kind === "folder";
   const dead = space.bytes === undefined || space.liveBytes === undefined ? null : space.bytes - space.liveBytes;
-  const target = (suffix) => `'${(info.store ?? "STORE").replace(/'/g, "'\\''").replace(/(\.cairn)?\/?$/, `${suffix}.cairn`)}'`;
+  const target = (suffix) => quoted(title.replace(/(\.cairn)?\/?$/, `${suffix}.cairn`));
   const rows = [
     ["Check it from a terminal, for a script or a cron job", `cairn check ${store}`],
     isFolder ? [dead === null ? "Give back the space of dead rows" : `Give back the space of dead rows: ${bytes(dead)} of ${bytes(space.bytes)} are dead`, `cairn compact ${store}`] : null,
