@@ -41,6 +41,8 @@ struct SQLState: Sendable, Hashable, CustomStringConvertible {
     var isMissingTable: Bool {
         code == "42P01" || code == "42703" || code == "3F000" || code == "42704"
     }
+    /// A statement of the name is prepared already: by another client, whose connection a pooler has given us.
+    var isPreparedAlready: Bool { code == "42P05" }
     /// The schema was changed behind a prepared statement, or the server knows none of that name (any longer).
     var isStaleStatement: Bool { code == "0A000" || code == "26000" }
 }

@@ -86,6 +86,12 @@ extension SQLFailure {
             (.invalidRequest, "a value is too long for its index on the server" + suffix)
         } else if state.isMissingTable {
             (.damaged, "a table, a column or the schema of the store is missing" + suffix)
+        } else if state.isPreparedAlready {
+            (
+                .inputOutput,
+                "a pooler gives each transaction another connection: add cairn_prepared_statements=0 to the URL"
+                    + suffix
+            )
         } else {
             (.inputOutput, "the server rejected a statement" + suffix)
         }

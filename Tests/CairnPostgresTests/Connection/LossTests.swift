@@ -159,13 +159,15 @@ struct LossTests {
             ("53100", .noSpace), ("25006", .readOnly), ("42501", .readOnly), ("53300", .storeInUse),
             ("28P01", .openFailed), ("57014", .cancelled), ("57P01", .inputOutput),
             ("08006", .inputOutput), ("XX001", .damaged), ("55P03", .storeInUse),
-            ("42P01", .damaged), ("22012", .inputOutput),
+            ("42P01", .damaged), ("22012", .inputOutput), ("42P05", .inputOutput),
         ]
         for (state, code) in codes {
             let failure = SQLFailure(.server, "said", server: "here", sqlState: SQLState(state))
             #expect(StoreError(failure).code == code, "\(state)")
             #expect("\(StoreError(failure))".contains(state))
         }
+        let pooled = StoreError(SQLFailure(.server, "", sqlState: SQLState("42P05")))
+        #expect("\(pooled)".contains("cairn_prepared_statements=0"))
         #expect(SQLFailure(.server, "", sqlState: SQLState("40001")).isSerialization)
         #expect(SQLFailure(.server, "", sqlState: SQLState("23503")).isForeignKeyViolation)
         #expect(SQLFailure(.server, "", sqlState: SQLState("53100")).isDiskFull)

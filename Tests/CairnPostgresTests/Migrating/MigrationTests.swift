@@ -187,6 +187,35 @@ struct PostgresMigrationTests {
         }
     }
 
+    @Test("A server out of reach is not taken for a database without a store")
+    func outOfReach() throws {
+        let free = try FreePort.find()
+        let away = PostgresLocation.postgres(
+            "postgresql://cairn@127.0.0.1:\(free)/postgres?connect_timeout=5")
+        let refused = try #require(try error { try away.metadataToMigrate() })
+        #expect(refused.code == .openFailed && refused.cause != nil)
+        #expect(refused.description.contains("\(free)"), "\(refused)")
+        let never = try error {
+            try away.migrateThroughLog { _, _ in
+                Issue.record("there is nothing to migrate")
+                return false
+            }
+        }
+        #expect(never?.code == .openFailed)
+        let server = try PostgresServer.shared()
+        let empty = PostgresLocation.postgres(
+            server.url(["cairn_schema": "nothing-\(UUID().uuidString)"]))
+        #expect(try empty.metadataToMigrate() == nil)
+        try withBoth { both in
+            var location = PostgresLocation.postgres(both.url)
+            let metadata = try location.metadataToMigrate()
+            #expect(metadata != nil)
+            location.options.isReadOnly = true
+            let readOnly = try location.metadataToMigrate()
+            #expect(readOnly == nil)
+        }
+    }
+
     @Test(
         "Who has the store open with the old model is told so",
         arguments: [ChangedModel.simple[0], ChangedModel.involved[0]])
