@@ -1,6 +1,6 @@
 // The blocks at a checkpoint's commit, against which the cells of its directories are checked.
 //
-// Invariants: once it is finished, handles rise.
+// Invariants: once it is finished, handles ascend.
 // Threads: filled by one, read by any once it is finished.
 
 import CairnFormat
@@ -12,7 +12,7 @@ struct CheckpointBlocks {
         let place: Place
         let rows: UInt16
         let tree: Int
-        /// If some are dead: where in `liveWords` it is said who lives; else -1.
+        /// If some rows are dead: the index in `liveWords` of their live bits; else -1.
         let firstWord: Int
     }
 
@@ -22,7 +22,7 @@ struct CheckpointBlocks {
 
     mutating func reserve(_ count: Int) { blocks.reserveCapacity(count) }
 
-    /// Adds a block under a handle of its own.
+    /// Adds a block with its handle.
     ///
     /// - Parameter live: if some are dead, a bit for each of 1,024 rows.
     mutating func add(
@@ -38,9 +38,10 @@ struct CheckpointBlocks {
         }
     }
 
-    /// No more will be added.
+    /// Ends the addition of blocks.
     mutating func finish() {
-        // They are written in the order of their lists, which is that of their handles as long as none was freed.
+        // They are written in the order of their lists, which is that of their handles as long as none was
+        // freed.
         for index in blocks.indices.dropFirst()
         where blocks[index].handle < blocks[index - 1].handle {
             blocks.sort { $0.handle < $1.handle }
@@ -63,16 +64,16 @@ struct CheckpointBlocks {
         return low < blocks.count && blocks[low].handle == handle ? blocks[low] : nil
     }
 
-    /// Looks at rows of a tree, one after the other.
+    /// A cursor over rows of a tree.
     func row(ofTree tree: Int) -> Row { Row(blocks: self, tree: tree) }
 
-    /// Who looks at rows of a tree. Cells that follow each other lead to the same block mostly, so that is looked up
+    /// Examines rows of a tree. Consecutive cells usually refer to the same block, so it is looked up only
     /// when it changes.
     struct Row {
         fileprivate let blocks: CheckpointBlocks
         fileprivate let tree: Int
         private var handle = BlockHandle.none
-        /// None if the block is not there, or of another tree.
+        /// 0 if the block does not exist, or belongs to another tree.
         private var rows = 0
         private var firstWord = -1
 
@@ -81,13 +82,13 @@ struct CheckpointBlocks {
             self.tree = tree
         }
 
-        /// How many rows there are behind the last one that was asked for, if all rows of its block live; else none.
+        /// The number of rows after the last requested one, if all rows of its block are live; else 0.
         @inline(__always)
         func restOfWholeBlock(behind cell: DirectoryCell) -> Int {
             firstWord < 0 ? rows &- 1 &- cell.slot : 0
         }
 
-        /// Whether a cell names a row of the tree that there is.
+        /// Whether a cell refers to a live row of the tree.
         @inline(__always)
         mutating func isLive(_ cell: DirectoryCell) -> Bool {
             if cell.handle != handle { goTo(cell.handle) }

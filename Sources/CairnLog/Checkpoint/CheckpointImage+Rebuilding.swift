@@ -73,7 +73,7 @@ extension CheckpointImage {
         return leaves
     }
 
-    /// Pages without anything, for a part that nobody knows any more; `failure` says so.
+    /// Pages without content, for a part that is lost; `failure` reports it.
     func empty(_ part: Part, _ count: Int, _ pages: inout PageTransaction) -> [Page] {
         switch part {
         case .partition(_, let partition), .postings(_, let partition):

@@ -1,15 +1,16 @@
 // The parts of a checkpoint that are read on first access.                                    Format 85
 //
-// A state has records of `LatePage` where it would have addresses of pages. Whoever follows one gets the page: at the first
-// time the part is read, verified and unpacked into pages born at the checkpoint's commit, and the record keeps their
-// addresses. From there on copy on write works as ever: nothing is written into a page of a state.
+// A state has records of `LatePage` instead of addresses of pages. Following one returns the page: on first
+// access the part is read, verified and unpacked into pages born at the checkpoint's commit, and the record
+// keeps their addresses. From then on, copy on write works as usual: nothing is written into a page of a
+// state.
 //
-// A part that is damaged is taken from the log instead, as it was at the checkpoint's commit (CK1). That can be read as
-// long as the newest segment is the one of that commit or the first behind it, so all parts are loaded before the log goes
-// on to another.
+// A damaged part is taken from the log instead, as it was at the checkpoint's commit (CK1). The log can be
+// read for that as long as the newest segment is the one of that commit or the first after it, so all parts
+// are loaded before the log continues in another one.
 //
-// Invariants: a record's page is set once. A page is free only when no state has the record any more, since it is
-// replaced like any other page.
+// Invariants: a record's page is set once. A page is freed only when no state has the record any longer,
+// because it is replaced like any other page.
 // Threads: any; parts are loaded under a lock, records are read through an atomic.
 
 import CairnFileSystem
@@ -19,9 +20,9 @@ import Synchronization
 
 /// Reads a checkpoint part by part.
 final class CheckpointImage: LatePages, @unchecked Sendable {
-    // Everything but `loading` and the pages of records is written before others see it.
+    // Everything but `loading` and the pages of records is written before other threads see it.
 
-    /// What a part holds.
+    /// The content of a part.
     enum Part {
         /// Leaves of a tree's directory.
         case directory(tree: Int, CheckpointContents.Leaves)
@@ -34,12 +35,12 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         case postings(Int, CheckpointContents.Partition)
     }
 
-    /// Which ordered index of a state: that of a fetch index, or the lists of its postings.
+    /// An ordered index of a state: that of a fetch index, or the lists of its postings.
     enum OrderedPlace {
         case ordered(Int), lists(Int)
     }
 
-    /// Makes the state at the checkpoint's commit from the log alone.
+    /// Builds the state at the checkpoint's commit from the log alone.
     typealias Rebuild =
         @Sendable (CheckpointHeader, PagePool, [Catalog.FetchIndexDefinition])
         throws(StoreError) -> EngineState
@@ -54,15 +55,15 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
     private let file: any File
     private let pool: PagePool
     private let rebuild: Rebuild
-    /// The pages of the state that was made from the log.
+    /// The pages of the state that was built from the log.
     private let rebuiltPool = PagePool()
     private let header: CheckpointHeader
     private let loading: LongLock<Loading>
     private let isStopped = Atomic(false)
     private let isAskedFor = Atomic(false)
-    // Set by whoever makes the image, before anybody else has it.
+    // Set by the creator of the image, before any other thread has it.
     @exclusivity(unchecked) private var parts: [Part] = []
-    /// By part: the number of its first record, and at the end the number of all.
+    /// By part: the number of its first record; the last element is the number of all records.
     @exclusivity(unchecked) private var firstRecords = [0]
     @exclusivity(unchecked) private(set) var records = LateRecords()
     private var nextNumbers: [UInt32] = []
@@ -84,7 +85,7 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
 
     // MARK: Making
 
-    /// Says that all parts have been added, and notes what they are checked against.
+    /// Ends the addition of parts, and notes what they are checked against.
     func describe(_ state: EngineState, _ blocks: CheckpointBlocks) {
         nextNumbers = state.nextNumbers
         bits = state.uniques.map(\.bits)
@@ -95,7 +96,7 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         loading.withLock { $0.isLoaded = Array(repeating: false, count: parts.count) }
     }
 
-    /// Adds a part; gives the numbers of the records of its pages.
+    /// Adds a part; returns the numbers of the records of its pages.
     func add(_ part: Part, pages count: Int) -> Range<Int> {
         parts.append(part)
         let numbers = records.add(count, of: self)
@@ -107,34 +108,34 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
 
     override func retry() {
         loading.withLock { loading in
-            // Until all are there nobody may believe it: what is missing is read as empty.
+            // Until all are loaded, no reader may trust the state: missing parts are read as empty.
             for part in loading.failed.keys.sorted() { load(part, &loading) }
             let error = loading.failed.min { $0.key < $1.key }?.value
             setFailure(error)
         }
     }
 
-    /// How many parts there are, and how many are loaded.
+    /// The number of parts, and how many are loaded.
     var progress: (parts: Int, loaded: Int) {
         loading.withLock { ($0.isLoaded.count, $0.isLoaded.count { $0 }) }
     }
 
-    /// True for the first who asks.
+    /// Returns true for the first caller.
     func isToBeLoaded() -> Bool {
         !isAskedFor.load(ordering: .relaxed) && !isAskedFor.exchange(true, ordering: .relaxed)
     }
 
-    /// Loads all parts, unless `stop` is called meanwhile.
+    /// Loads all parts, unless `stop` is called during that.
     func loadAll() {
         for part in parts.indices where !isStopped.load(ordering: .relaxed) { load(part) }
     }
 
-    /// Loads all parts in any case.
+    /// Loads all parts, even after `stop`.
     func loadWhole() {
         for part in parts.indices { load(part) }
     }
 
-    /// Lets `loadAll` end early.
+    /// Makes `loadAll` end early.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
     override func load(record: Int) {
@@ -168,7 +169,7 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
             } catch {
                 loading.failed[index] = error
                 note(error)
-                // Tried again in vain: what stands for the part is there already.
+                // If a retry failed, the replacement for the part is there already.
                 if !loading.isLoaded[index] {
                     let count = firstRecords[index + 1] - firstRecords[index]
                     found = empty(parts[index], count, &pages)
@@ -176,7 +177,7 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
             }
         }
         pool.give(pages.commit().map(\.address))
-        // Readers may have the pages that stood for a part before, so those are not given back.
+        // Readers may have the pages that replaced a part before, so those are not freed.
         for (position, page) in (found ?? []).enumerated() {
             records.set(page, of: firstRecords[index] + position)
         }
@@ -231,8 +232,8 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         }
     }
 
-    /// Cells are differences to the one before. Most are of rows that follow each other in a block whose rows all live:
-    /// these are known to be right by the first of them.
+    /// Cells are stored as differences to the previous one. Most belong to consecutive rows of a block whose
+    /// rows are all live: these are verified by the first of them.
     private func unpackDirectory(
         of tree: Int, _ leaves: CheckpointContents.Leaves, _ bytes: UnsafeRawBufferPointer,
         _ pages: inout PageTransaction

@@ -1,7 +1,8 @@
 // Reads the fetch indexes of a checkpoint.                                             Format 85
 //
-// Which indexes there are, and how their leaves are divided, is read at once; leaves and the tables of postings when they are
-// first touched. An index that the checkpoint lacks is built from the rows, one that is not wanted any more is given back.
+// The list of indexes, and the division of their leaves, is read immediately; leaves and the tables of
+// postings are read on first access. An index that the checkpoint lacks is built from the rows; one that is
+// no longer declared is freed.
 
 import CairnFormat
 import CairnModel
@@ -29,7 +30,7 @@ extension Catalog {
                     "", of: schema.entities[entity], columns),
                 !found.contains(where: { $0.isSame(as: definition) })
             else { return nil }
-            // Its name is the model's business.
+            // Its name comes from the model.
             let known = fetchIndexes.first { $0.isSame(as: definition) }
             let names = definition.names.joined(separator: ", ")
             found.append(
@@ -41,7 +42,7 @@ extension Catalog {
 }
 
 extension CheckpointReader {
-    /// Restores what the checkpoint has of the state's fetch indexes.
+    /// Restores those of the state's fetch indexes that the checkpoint has.
     func fillFetchIndexes(
         _ state: inout EngineState, _ contents: CheckpointContents, _ image: CheckpointImage?,
         _ pages: inout PageTransaction
@@ -68,7 +69,7 @@ extension CheckpointReader {
         _ image: CheckpointImage?, _ pages: inout PageTransaction
     ) throws -> OrderedIndex {
         let parts = try contents.outline.map { unit in try read(unit) { Array($0) } }
-        // F-859: also so that a wrong outline is no reason to make room for many leaves.
+        // F-859: also so that a wrong outline does not reserve memory for many leaves.
         guard let outline = OrderedOutline(parts), outline.total <= rows,
             contents.leaves.reduce(UInt64(0), { $0 + UInt64($1.count) }) == UInt64(outline.count)
         else { throw Unusable() }

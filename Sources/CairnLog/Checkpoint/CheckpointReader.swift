@@ -1,10 +1,11 @@
 // Reads a checkpoint into a state.                                                   Format 85
 //
-//   1. Header, table of contents, and the frame of the commit that the state is of: it must be where the
-//      header says, end where it says, and bear the chain value it says. Else the checkpoint is of another log.
-//   2. All parts, each verified. Numbers that lead out of their structure make the checkpoint a wrong one.
+//   1. Header, table of contents, and the frame of the state's commit: it must be at the place, end at the
+//      offset and bear the chain value that the header states. Otherwise the checkpoint belongs to another
+//      log.
+//   2. All parts, each verified. Numbers that point out of their structure make the checkpoint unusable.
 //
-// Whatever is wrong, the checkpoint is passed over, and the log is read instead (CK1).
+// If anything is wrong, the checkpoint is skipped, and the log is read instead (CK1).
 // Threads: one reader in one thread; nobody sees the state before it is whole.
 
 package import CairnFileSystem
@@ -15,14 +16,14 @@ import SystemPackage
 /// A state restored from a checkpoint.
 struct RestoredState {
     var state: EngineState
-    /// What of it is still in the file.
+    /// The part of it that is still in the file.
     let image: CheckpointImage?
     let hashSeed: UInt64
-    /// The bytes of the checkpoint.
+    /// The size of the checkpoint, in bytes.
     let bytes: UInt64
-    /// The largest number that a segment was given.
+    /// The largest segment number that was issued.
     let lastSegment: UInt32
-    /// When its last commit was made, and by whom.
+    /// The time of its last commit, and its author.
     let time: Double
     let author: String
 }
@@ -32,25 +33,25 @@ package struct CheckpointReader {
     struct Unusable: Error {}
 
     private let file: any File
-    /// The bytes of the file.
+    /// The size of the file, in bytes.
     private let length: UInt64
     private let found: FoundLog
     private let header: CheckpointHeader
 
-    /// The commits of the checkpoints in a folder, the newest first.
+    /// Returns the commits of the checkpoints in a folder, newest first.
     package static func commits(in files: StoreFiles) throws(FileSystemError) -> [UInt64] {
         try files.fileSystem.list(files.folder).compactMap { CheckpointName.commit(in: $0) }
             .sorted(by: >)
     }
 
-    /// The state of the newest checkpoint of a log that can be used; nil if there is none.
+    /// Restores the state of the newest usable checkpoint of a log; nil if there is none.
     ///
     /// - Parameters:
     ///   - found: the segments in the folder.
-    ///   - limit: an LSN that the state must not reach beyond.
-    ///   - lastCommit: a commit that it must not be behind.
-    ///   - only: the commit of the only checkpoint to be tried.
-    ///   - rebuild: if parts may be read when they are first touched, what makes up for damaged ones.
+    ///   - limit: the maximum LSN of the state.
+    ///   - lastCommit: the maximum commit of the state.
+    ///   - only: the commit of the only checkpoint to try.
+    ///   - rebuild: if parts may be read on first access, what replaces damaged ones.
     static func newest(
         _ files: StoreFiles, found: FoundLog, storeID: StoreID, limit: UInt64?,
         through lastCommit: UInt64? = nil, only: UInt64? = nil, pool: PagePool,
@@ -95,7 +96,7 @@ package struct CheckpointReader {
         let contents = try read(header.contents) { bytes in
             try CheckpointContents(decoding: bytes, fileLength: length)
         }
-        // What it does not have is built anew.
+        // Indexes that it lacks are built from the rows.
         var stored = try catalog(contents)
         guard let indexes = stored.fetchIndexes(contents.fetchIndexes) else { throw Unusable() }
         if indexes != stored.fetchIndexes { stored = stored.indexed(by: indexes) }
@@ -110,8 +111,8 @@ package struct CheckpointReader {
             contents.inverses.count == state.inverses.count
         else { throw Unusable() }
         var pages = PageTransaction(epoch: header.commit, pool: pool)
-        // Damaged parts can be had from the log as long as that has not gone on to another segment, or has, as behind a
-        // migration, and there was no commit before.
+        // Damaged parts can be rebuilt from the log as long as it has not continued in another segment, or
+        // has, as after a migration, without a commit in between.
         var image: CheckpointImage?
         if let rebuild, let newest = found.mains.last,
             newest.segment.number == header.segment || newest.startCommit == header.commit
@@ -140,8 +141,8 @@ package struct CheckpointReader {
         return found
     }
 
-    /// The segments of the state, all of which must be there; and behind the one of the commit the log must go on
-    /// without a gap.
+    /// The segments of the state, all of which must exist; and after the segment of the commit the log must
+    /// continue without a gap.
     private func live(_ contents: CheckpointContents) throws -> LiveSet {
         var mains: [Segment] = []
         var sides: [LiveSet.Side] = []
@@ -156,7 +157,7 @@ package struct CheckpointReader {
                 sides.append(.init(segment: segment, end: member.end, chain: member.chain))
                 continue
             }
-            // One that was retired since is sealed by nobody else.
+            // A segment that was retired since is not sealed elsewhere.
             if segment.number != header.segment, segment.knownEnd == nil {
                 segment.seal(at: member.end, chain: member.chain)
             }
@@ -172,7 +173,7 @@ package struct CheckpointReader {
         return LiveSet(mains: mains, sides: sides)
     }
 
-    /// The commit whose state it is, and where its frame ends.
+    /// The commit of the state, and the end of its frame.
     private func commitFrame() throws -> (CommitPayload, LogEnd) {
         let segment = try segment(header.segment)
         let (frame, payload) = try segment.frame(
@@ -277,7 +278,8 @@ package struct CheckpointReader {
         image?.describe(state, blocks)
     }
 
-    /// Where the changes of commits are. Read at once, as most of it is needed when the history is asked for.     F-861
+    /// Restores the places of commits' changes. Read immediately, because the history needs most of it.
+    /// F-861
     private func fillHistory(
         _ state: inout EngineState, _ contents: CheckpointContents,
         _ pages: inout PageTransaction
@@ -298,7 +300,7 @@ package struct CheckpointReader {
         state.history = history
     }
 
-    /// A hash table, whose partitions are read now or when they are touched.
+    /// Restores a hash table, whose partitions are read now or on first access.
     func table(
         _ unique: CheckpointContents.Unique, _ image: CheckpointImage?,
         _ pages: inout PageTransaction,
@@ -329,7 +331,7 @@ package struct CheckpointReader {
         return restored
     }
 
-    /// How many leaves the parts of an array have, whose numbers must be possible.
+    /// The number of leaves in the parts of an array, whose numbers must be possible.
     private func count(_ parts: [CheckpointContents.Leaves]) throws -> Int {
         var next: UInt64 = 0
         var count = 0
@@ -344,7 +346,7 @@ package struct CheckpointReader {
         return count
     }
 
-    /// Puts what stands for the leaves of some parts into an array.
+    /// Puts the records for the leaves of some parts into an array.
     private func put(
         _ parts: [CheckpointContents.Leaves], _ records: Range<Int>, of image: CheckpointImage,
         _ array: inout RadixArray, _ pages: inout PageTransaction
@@ -391,14 +393,14 @@ package struct CheckpointReader {
     ) throws {
         let most =
             contents.blocks.reduce(0) { $0 + Int($1.rawLength) } / CheckpointWriter.blockBytes
-        // A wrong number must not make four thousand million handles free, or a page for each block. All parts are read
-        // below, so there are at least a fifth as many blocks as their lengths leave room for.
+        // A wrong number must not free four thousand million handles, or allocate a page for each block. All
+        // parts are read below, so there are at least a fifth as many blocks as their lengths have room for.
         guard UInt64(contents.lastBlock) <= UInt64(most) * 64 + 65_536 else { throw Unusable() }
         state.blocks = BlockTable(lastHandle: contents.lastBlock)
-        // What is not read yet may be wrong.
+        // The number may be wrong, because the parts have not been read yet.
         blocks.reserve(min(most, 65_536))
         let trees = state.catalog.entities.map(\.tree)
-        // That of the block before is that of most blocks.
+        // Most blocks are in the segment of the previous one.
         var segment: UInt32?
         for unit in contents.blocks {
             try read(unit) { bytes in
@@ -414,11 +416,11 @@ package struct CheckpointReader {
         blocks.finish()
     }
 
-    /// Restores the first block of some bytes; gives how many it took.
+    /// Restores the first block of some bytes; returns the number of bytes that it takes.
     ///
     /// - Parameters:
     ///   - trees: by entity.
-    ///   - segment: one of the live set.
+    ///   - segment: the segment of the previous block, one of the live set.
     private func restoreBlock(
         _ bytes: UnsafeRawBufferPointer, _ trees: [Int], _ segment: inout UInt32?,
         _ state: inout EngineState, _ blocks: inout CheckpointBlocks,

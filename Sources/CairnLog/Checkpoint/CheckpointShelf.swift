@@ -1,12 +1,12 @@
-// Which of several checkpoints to keep for past states.                                           Format 79, 85
+// Which of several checkpoints to keep for past states.                                         Format 79, 85
 //
-// A past state is made from the newest checkpoint before it. So one at or before the horizon stays, if the log can be read from
-// it on, and of those behind it as many as keep the log between two of them from growing beyond what opening would read.
-// The newest one always stays. Without past states it is the only one.
+// A past state is built from the newest checkpoint before it. So one at or before the horizon is kept, if the
+// log can be read from there on, and as many after it as are needed to keep the log between two of them from
+// exceeding what opening would read. The newest one is always kept. Without past states it is the only one.
 //
-//   The log can be read from a checkpoint on if nothing is gone that was retired behind it: all its segments are there, the main
-//   segments follow each other up to the horizon, and every side segment is there that was adopted on the way. Behind the horizon
-//   nothing is gone (PS1).
+//   The log can be read from a checkpoint on if nothing is missing that was retired after it: all its
+//   segments exist, the main segments follow each other up to the horizon, and every side segment that was
+//   adopted on the way exists. After the horizon nothing is missing (PS1).
 //
 // Threads: one at a time, as the folder is.
 
@@ -26,21 +26,24 @@ struct CheckpointShelf {
 
     let files: StoreFiles
     let storeID: StoreID
-    /// The oldest commit whose state is kept; nil: none is.
+    /// The oldest commit whose state is kept; nil if none is.
     var horizon: UInt64?
-    /// Bytes of log from one to the next.
+    /// The number of bytes of log from one to the next.
     var step = UInt64.max
-    /// Segments whose files are there, but soon not any more.
+    /// Segments whose files still exist, but will soon be removed.
     var leaving: Set<UInt32> = []
 
-    /// Removes those that are not worth their space.
+    /// Removes the checkpoints that are not worth their space.
     ///
-    /// - Parameter newest: of those up to this commit the last one stays. One behind it, which is another's, is left alone.
-    func prune(upTo newest: UInt64) {
+    /// - Parameters:
+    ///   - newest: of those up to this commit, the last one is kept. A later one belongs to another process and is
+    ///     left alone.
+    ///   - keepsNewest: false to keep only those for past states.
+    func prune(upTo newest: UInt64, keepsNewest: Bool = true) {
         guard let all = try? CheckpointReader.commits(in: files) else { return }
         let commits = all.filter { $0 <= newest }
-        guard commits.count > 1, let last = commits.first else { return }
-        var kept: Set<UInt64> = [last]
+        guard let last = commits.first, commits.count > 1 || !keepsNewest else { return }
+        var kept: Set<UInt64> = keepsNewest ? [last] : []
         if let horizon {
             let present = Set((try? files.segmentNumbers()) ?? []).subtracting(leaving)
             let usable = commits.compactMap(entry).filter {
@@ -84,8 +87,8 @@ struct CheckpointShelf {
 
     // MARK: The log
 
-    /// Whether nothing is gone that is needed to read the log from a checkpoint on up to a commit. Of most frames the headers
-    /// are read alone.
+    /// Whether nothing is missing that is needed to read the log from a checkpoint up to a commit. Of most
+    /// frames only the headers are read.
     private func leads(_ entry: Entry, to commit: UInt64, _ present: Set<UInt32>) -> Bool {
         let numbers = present.sorted()
         var reached = entry.commit
@@ -128,6 +131,6 @@ struct CheckpointShelf {
 }
 
 extension StoreSizes {
-    /// Bytes of log between two checkpoints that both stay for past states.
+    /// The number of bytes of log between two checkpoints that are both kept for past states.
     var checkpointStep: UInt64 { checkpointBytes == .max ? 64 << 20 : checkpointBytes }
 }

@@ -9,7 +9,7 @@ import CairnStore
 private let entryBytes = 20
 
 extension CheckpointWriter {
-    /// Entries that make one part.
+    /// The number of entries in a part.
     private static var entriesPerUnit: Int { 65_536 }
 
     mutating func write(_ redirects: RedirectTable?) throws(FileSystemError) -> [CheckpointUnit] {
@@ -31,7 +31,7 @@ extension CheckpointWriter {
 }
 
 extension CheckpointReader {
-    /// Where ids lead whose objects were folded into others. Read at once, as it is little.
+    /// Restores the redirects from ids of merged objects. Read immediately, because they are few.
     func fillRedirects(_ state: inout EngineState, _ contents: CheckpointContents) throws {
         if contents.redirects.isEmpty { return }
         let live = Set(state.segments.all.map(\.number))

@@ -1,11 +1,11 @@
 // Writes a state as a checkpoint.                                                    Format 85
 //
-//   1. All parts, one after the other; then the table of contents; then the header; then one sync.
+//   1. All parts, one after another; then the table of contents; then the header; then one sync.
 //   2. The folder is synced: the name is durable.
-//   3. Older checkpoints go, but for those that past states are made from (CheckpointShelf).
+//   3. Older checkpoints are removed, except those from which past states are built (CheckpointShelf).
 //
 // Invariants: CK2: the state's log is durable before this begins. The state is pinned by the caller and does
-// not change meanwhile, so the turn is not needed.
+// not change during this, so the write lock is not needed.
 // Threads: one writer at a time.
 
 import CairnFileSystem
@@ -16,44 +16,57 @@ import SystemPackage
 struct CheckpointWriter: ~Copyable {
     /// The number of leaves of an array or an ordered index in one part: for an array 64 pages of 4 KiB.
     static let leavesPerUnit = 64
-    /// The same of the directory of a tree, unless that is so large that there would be too many parts. Who looks one row up after
-    /// opening unpacks one of them, and everybody who opens the store reads where each of them is.
+    /// The same for the directory of a tree, unless that is so large that there would be too many parts.
+    /// Looking up one row after opening unpacks one of them, and opening the store reads the locations of
+    /// all.
     private static let fewestDirectoryLeaves = 16
     private static let mostDirectoryParts = 8192
-    /// Blocks that make one part.
+    /// The number of blocks in a part.
     static let blocksPerUnit = 1024
-    /// The bytes of a block in a part, without its bitmap.
+    /// The size of a block in a part without its bitmap, in bytes.
     static let blockBytes = 36
-    /// The bytes more that a patch has.
+    /// The additional size of a patch, in bytes.
     static let patchBytes = 12
 
     private let files: StoreFiles
     private let file: any File
     private var buffer = ByteWriter(capacity: 1 << 20)
-    /// Where the buffer will be in the file.
+    /// The offset of the buffer in the file.
     private var start = UInt64(CheckpointHeader.size)
     var raw = ByteWriter(capacity: 256 << 10)
 
-    /// Writes the checkpoint of a state; gives its bytes.
+    /// Writes the checkpoint of a state.
     ///
     /// - Parameters:
-    ///   - lastSegment: the largest number that a segment was given.
-    ///   - shelf: which of the others stay; nil: none does.
+    ///   - lastSegment: the largest segment number that was issued.
+    ///   - shelf: selects the others that are kept; nil: none is.
+    ///   - mostContents: the maximum size of its table of contents in bytes.
+    /// - Returns: its size in bytes; nil if the store is too large for one. Then none stays but those for past states: what is
+    ///   retired after a checkpoint is kept for it, and there would be no later one to release it.
     static func write(
         _ state: EngineState, storeID: StoreID, files: StoreFiles, lastSegment: UInt32,
-        shelf: CheckpointShelf? = nil
-    ) throws(StoreError) -> UInt64 {
+        shelf: CheckpointShelf? = nil, mostContents: Int = CheckpointUnit.maximumLength
+    ) throws(StoreError) -> UInt64? {
+        let shelf = shelf ?? CheckpointShelf(files: files, storeID: storeID)
         do throws(FileSystemError) {
+            guard fewestContents(state) <= mostContents else {
+                try remove(shelf, upTo: state.commit)
+                return nil
+            }
             let path = files.folder.appending(CheckpointName.name(of: state.commit))
-            // One that was not finished, or that nothing could be done with.
+            // An unfinished or unusable checkpoint.
             if try files.fileSystem.exists(path) { try files.fileSystem.unlink(path) }
             var writer = CheckpointWriter(
                 files: files, file: try files.fileSystem.open(path, .create))
             do throws(FileSystemError) {
-                let bytes = try writer.write(state, storeID, lastSegment)
-                // What an older one holds can be had from the log, and nothing refers to it.
-                (shelf ?? CheckpointShelf(files: files, storeID: storeID)).prune(
-                    upTo: state.commit)
+                guard let bytes = try writer.write(state, storeID, lastSegment, mostContents)
+                else {
+                    try files.fileSystem.unlink(path)
+                    try remove(shelf, upTo: state.commit)
+                    return nil
+                }
+                // The state in an older one can be rebuilt from the log, and nothing refers to it.
+                shelf.prune(upTo: state.commit)
                 return bytes
             } catch {
                 try? files.fileSystem.unlink(path)
@@ -64,14 +77,29 @@ struct CheckpointWriter: ~Copyable {
         }
     }
 
+    /// The minimum size of the table of contents of a state: the places of the partitions of its unique indexes.
+    static func fewestContents(_ state: EngineState) -> Int {
+        var partitions = 0
+        for unique in state.uniques { unique.forEachPartition { _, _ in partitions += 1 } }
+        return partitions * 32
+    }
+
+    private static func remove(_ shelf: CheckpointShelf, upTo commit: UInt64)
+        throws(FileSystemError)
+    {
+        shelf.prune(upTo: commit, keepsNewest: false)
+        // Durable before anything that was kept for them is removed.
+        try shelf.files.fileSystem.syncDirectory(shelf.files.folder)
+    }
+
     private init(files: StoreFiles, file: any File) {
         self.files = files
         self.file = file
     }
 
     private mutating func write(
-        _ state: EngineState, _ storeID: StoreID, _ lastSegment: UInt32
-    ) throws(FileSystemError) -> UInt64 {
+        _ state: EngineState, _ storeID: StoreID, _ lastSegment: UInt32, _ mostContents: Int
+    ) throws(FileSystemError) -> UInt64? {
         var contents = CheckpointContents()
         contents.schema = state.catalog.place
         contents.schemaVersion = state.catalog.version
@@ -110,7 +138,7 @@ struct CheckpointWriter: ~Copyable {
                     postings: try write(content.postings.table),
                     lists: try write(content.postings.lists)))
         }
-        // A segment that was begun behind the commit is none of its state.
+        // A segment that was started after the commit is not part of its state.
         contents.live = state.segments.listed(to: state.commitEnd).filter {
             $0.kind == .side || $0.number <= state.commitEnd.segment
         }
@@ -119,6 +147,7 @@ struct CheckpointWriter: ~Copyable {
         contents.blocks = try writeBlocks(state)
         raw.reset()
         contents.encode(to: &raw)
+        guard raw.count <= mostContents else { return nil }
         let table = CheckpointUnit.append(raw.bytes, to: &buffer, startingAt: start)
         try flush()
         var header = ByteWriter(capacity: CheckpointHeader.size)
@@ -149,12 +178,13 @@ struct CheckpointWriter: ~Copyable {
         buffer.reset()
     }
 
-    /// The leaves of a directory that make one part.
+    /// The number of leaves of a directory in a part.
     private static func directoryLeaves(below next: UInt32) -> UInt32 {
         UInt32(max(fewestDirectoryLeaves, Int(next) / 512 / mostDirectoryParts))
     }
 
-    /// Leaves as differences of neighbouring cells: rows that lie side by side give the same one again and again.
+    /// Writes leaves as differences of neighbouring cells: consecutive rows result in the same difference
+    /// again and again.
     private mutating func write(
         _ array: RadixArray, leavesPerUnit: UInt32 = UInt32(Self.leavesPerUnit)
     ) throws(FileSystemError) -> [CheckpointContents.Leaves] {
@@ -202,7 +232,7 @@ struct CheckpointWriter: ~Copyable {
         return unique
     }
 
-    /// The leaves, and an outline of them.
+    /// Writes the leaves, and an outline of them.
     private mutating func write(_ index: OrderedIndex) throws(FileSystemError)
         -> CheckpointContents.Ordered
     {
@@ -221,7 +251,7 @@ struct CheckpointWriter: ~Copyable {
             outline.append(separator)
         }
         if count > 0 { ordered.leaves.append(.init(count: count, unit: try appendUnit())) }
-        // Its elements are not divided, and a part takes some more than this.
+        // Elements of the outline are not divided, and a part may exceed this slightly.
         var start = 0
         while start < outline.count {
             var end = start
@@ -241,7 +271,7 @@ struct CheckpointWriter: ~Copyable {
         var units: [CheckpointUnit] = []
         var count = 0
         for entity in state.catalog.entities.indices {
-            // Each list in its order, since restoring appends.
+            // Each list in its order, because restoring appends.
             for level in BlockLevel.allCases {
                 for handle in state.blocks.blocks(ofEntity: entity, level) {
                     append(handle, state.blocks.entry(handle), level)

@@ -3,7 +3,7 @@
 import CairnFormat
 
 extension OrderedOutline {
-    /// The leaves of a part; nil if the part does not contain them.
+    /// Unpacks the leaves of a part; nil if the part does not contain them.
     func unpack(
         _ bytes: UnsafeRawBufferPointer, first: Int, count: Int, _ pages: inout PageTransaction
     ) -> [Page]? {
@@ -23,7 +23,7 @@ extension OrderedOutline {
         return offset == bytes.count ? leaves : nil
     }
 
-    /// The leaves as another tree with the same entries has them: between the separators.
+    /// Copies the leaves from another tree with the same entries, divided at the separators.
     func copy(
         _ index: OrderedIndex, first: Int, count: Int, _ pages: inout PageTransaction
     ) -> [Page] {
@@ -38,7 +38,8 @@ extension OrderedOutline {
             while let number = cursor.next() {
                 let entry = cursor.key + withUnsafeBytes(of: number.bigEndian) { Array($0) }
                 let shared = zip(before, entry).prefix { $0 == $1 }.count
-                // A tree with other entries has what the checkpoint should have had, as far as there is room.
+                // A tree with other entries has those that the checkpoint should have had: as many as fit are
+                // copied.
                 guard copy.used + 2 + entry.count - shared <= OrderedLeaf.capacity else { break }
                 entry.withUnsafeBytes { copy.append($0, shared: shared) }
                 before = Array(entry)

@@ -12,21 +12,24 @@ struct CheckpointProgress: Sendable {
     var volume: UInt64
     var bytes: UInt64
     var isScheduled = false
+    /// Set once the store has turned out to be too large for a checkpoint: it is opened from its log, and another attempt would
+    /// write as much in vain.
+    var isTooLarge = false
 }
 
 extension Engine {
-    /// Lets the parts of the checkpoint be loaded that nobody has asked for: who writes needs them before the log goes
-    /// on to another segment.
+    /// Schedules loading of the checkpoint parts that no request has needed: a writer needs them before the
+    /// log continues in another segment.
     func scheduleLoading() {
         guard let image, image.isToBeLoaded() else { return }
         housekeeper.schedule(after: 1) { [link] in link.engine?.image?.loadAll() }
     }
 
-    /// Lets a checkpoint be taken if enough was written since the last one.
+    /// Schedules a checkpoint if enough was written since the last one.
     func scheduleCheckpoint() {
         let written = volume(at: queue.progress.written)
         let isDue = checkpoint.withLock { checkpoint in
-            guard !checkpoint.isScheduled, written > checkpoint.volume,
+            guard !checkpoint.isScheduled, !checkpoint.isTooLarge, written > checkpoint.volume,
                 written - checkpoint.volume >= max(sizes.checkpointBytes, 2 * checkpoint.bytes)
             else { return false }
             checkpoint.isScheduled = true
@@ -35,35 +38,36 @@ extension Engine {
         guard isDue else { return }
         housekeeper.schedule(after: 0) { [link] in
             guard let engine = link.engine else { return }
-            // Without one, opening takes longer: that is all.
+            // Without one, opening only takes longer.
             try? engine.takeCheckpoint()
             engine.checkpoint.withLock { $0.isScheduled = false }
         }
     }
 
-    /// Takes a checkpoint if opening had to build fetch indexes, so that the next one need not. Only for who says which there
-    /// are to be: others would take from the checkpoint what an app has beside those of the stored model.
+    /// Takes a checkpoint if opening had to build fetch indexes, so that the next opening need not. Only for
+    /// callers that specify the fetch indexes: others would take over from the checkpoint the indexes that an
+    /// app has in addition to those of the stored model.
     func keepBuiltIndexes() {
         guard !isReadOnly, sizes.checkpointBytes != .max,
             lacksFetchIndexes.exchange(false, ordering: .relaxed)
         else { return }
         do {
             if registry.read({ $0.commitEnd.lsn }) <= checkpoint.withLock({ $0.lsn }) {
-                // One of the same state would have to take the place of the other.
+                // A second checkpoint of the same state would have to replace the first.
                 _ = try commit(author: nil, contextName: nil, isSilent: true) { builder in
                     builder.hasChanges = true
                 }
             }
             try takeCheckpoint()
         } catch {
-            // Without one, opening takes longer: that is all.
+            // Without one, opening only takes longer.
         }
     }
 
-    /// Writes the published state as a checkpoint, while others read and write. If there is one of this state
-    /// already nothing is done: to write it again it would have to go first (FS2).
+    /// Writes the published state as a checkpoint, concurrently with readers and writers. Does nothing if
+    /// there is already one of this state: to rewrite it, it would have to be removed first (FS2).
     package func takeCheckpoint() throws(StoreError) {
-        // CK2: what a checkpoint holds is durable before.
+        // CK2: the content of a checkpoint is durable first.
         try synchronize()
         // One at a time: each removes all others.
         try inFolder { () throws(StoreError) in
@@ -77,7 +81,7 @@ extension Engine {
         }
     }
 
-    /// Takes a checkpoint at close if opening would have much to read without. The log is durable.
+    /// Takes a checkpoint at close if opening would have much to read without it. The log is durable.
     func checkpointAtClose(_ state: EngineState) {
         try? inFolder { () throws(StoreError) in
             let last = checkpoint.withLock { $0 }
@@ -89,7 +93,7 @@ extension Engine {
         }
     }
 
-    /// Which checkpoints stay, as things are now.
+    /// The checkpoints that are currently kept.
     var checkpointShelf: CheckpointShelf {
         var shelf = CheckpointShelf(files: files, storeID: storeID)
         for upkeep in upkeeps { upkeep.keepCheckpoints(self, on: &shelf) }
@@ -97,24 +101,32 @@ extension Engine {
     }
 
     private func write(_ state: EngineState) throws(StoreError) {
-        // Another process may be at it, or have written one of a later state.
+        if checkpoint.withLock({ $0.isTooLarge }) { return }
+        // Another process may be writing one, or have written one of a later state.
         guard try files.begin(.checkpoints) else { return }
         defer { files.end(.checkpoints) }
         let commits =
             files.hasOtherWriters ? (try? CheckpointReader.commits(in: files)) ?? [] : []
         if commits.contains(where: { $0 > state.commit }) { return }
         if commits.contains(state.commit) {
-            // To write it again it would have to go first (FS2).
+            // To rewrite it, it would have to be removed first (FS2).
             return checkpoint.withLock { $0.lsn = max($0.lsn, state.commitEnd.lsn) }
         }
-        // Parts that could not be read are empty: a checkpoint with those would be believed.
+        // Parts that could not be read are empty: a checkpoint with those would be trusted.
         image?.loadWhole()
         try image?.repair()
-        // What is adopted meanwhile counts as a part of it: then the next one is due a little later.
+        // What is adopted in the meantime counts as part of it: the next one is due a little later then.
         let volume = volume(at: state.commitEnd.lsn)
         let bytes = try CheckpointWriter.write(
             state, storeID: storeID, files: files,
-            lastSegment: lastSegment.load(ordering: .relaxed), shelf: checkpointShelf)
+            lastSegment: lastSegment.load(ordering: .relaxed), shelf: checkpointShelf,
+            mostContents: sizes.checkpointContentsBytes)
+        guard let bytes else {
+            return checkpoint.withLock {
+                $0.isTooLarge = true
+                $0.bytes = 0
+            }
+        }
         writes.addCheckpoint(bytes)
         checkpoint.withLock {
             $0.lsn = state.commitEnd.lsn

@@ -6,6 +6,7 @@ import CairnModel
 import CairnStore
 import CairnTestSupport
 import Foundation
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -100,6 +101,56 @@ struct CheckpointTests {
             }
             #expect(texts[0] == texts[1], "\(name)")
         }
+    }
+
+    @Test(
+        "A store too large for a checkpoint has none, gives its space back, and is opened from its log",
+        arguments: [false, true], [false, true])
+    func tooLarge(hasOlder: Bool, isKnownBefore: Bool) throws {
+        let disk = MemoryFileSystem()
+        func open(contents: Int, closing: UInt64 = 0) throws -> LogStore {
+            var options = CompactionTests.options(on: disk)
+            options.sizes.closingCheckpointBytes = closing
+            options.sizes.checkpointContentsBytes = contents
+            return try LogStore.open(
+                at: "/store", schema: try SampleStore.schema(), options: options)
+        }
+        func checkpoints() throws -> [String] {
+            try DiskImage(of: disk).files.keys.filter { $0.hasPrefix("checkpoint") }.sorted()
+        }
+        var store = try open(contents: CheckpointUnit.maximumLength, closing: .max)
+        try CompactionTests.fill(store)
+        if hasOlder { try store.engine.takeCheckpoint() }
+        let fewest = CheckpointWriter.fewestContents(store.engine.registry.pin().state)
+        try store.close()
+        #expect(try checkpoints().count == (hasOlder ? 1 : 0))
+
+        // Known by the number of its indexes' partitions, or only once the parts are written.
+        store = try open(contents: isKnownBefore ? fewest - 1 : fewest)
+        for round in 0..<4 { try CompactionTests.update(store, 0..<180, round) }
+        try store.engine.takeCheckpoint()
+        #expect(store.engine.checkpoint.withLock { $0.isTooLarge && $0.bytes == 0 })
+        #expect(try checkpoints() == [])
+        // What is retired from now on is kept for no checkpoint.
+        #expect(try store.compact().retiredSegments > 0)
+        store.engine.sweepRetired()
+        #expect(store.engine.unheldRetired.isEmpty)
+        // Nothing is tried again.
+        try SampleStore.changedRows(store)
+        try store.engine.takeCheckpoint()
+        let text = try SampleStore.text(store)
+        try store.close()
+        #expect(try checkpoints() == [])
+
+        store = try open(contents: CheckpointUnit.maximumLength)
+        #expect(store.recovery.checkpoint == nil)
+        #expect(try SampleStore.text(store) == text)
+        #expect(try store.check().findings.isEmpty)
+        // One that fits is taken again.
+        try SampleStore.changedRows(store)
+        try store.engine.takeCheckpoint()
+        try store.close()
+        #expect(try checkpoints().count == 1)
     }
 
     @Test("No damage to a checkpoint changes anything (CK1)")
