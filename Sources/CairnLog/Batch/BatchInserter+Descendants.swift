@@ -1,5 +1,5 @@
-// Rows of a batch that match an object of another entity of the family by an inherited key: it gets the row's values, if
-// its entity has all of these properties. See `ConflictRules+Entities`.
+// Rows of a batch whose inherited key matches an object of another entity of the hierarchy: the object gets
+// the row's values if its entity has all of these properties. See `ConflictRules+Entities`.
 
 import CairnModel
 import CairnStore
@@ -21,12 +21,13 @@ extension BatchInserter {
             }
             return skipRow()
         }
-        // That what only the row's entity has is nil is so of the object in any case.
+        // The object has none of the columns that only the row's entity has, so a nil in them changes
+        // nothing.
         for column in entity.columns.indices.dropFirst(shared.count) { links?.drop(row, column) }
         if let restating, restating.leftOut.contains(number) { return leaveOut() }
         guard let old = try builder.storedRow(entity: stored, number: number) else { return }
         if room.merges {
-            // What becomes of an object the rules of its own entity say.
+            // The merge rules of the object's own entity apply.
             try merge(
                 row, of: batch, number, with: .values(old.values, shared: shared.count),
                 room.merged(of: stored))
@@ -47,7 +48,7 @@ extension BatchInserter {
             try columns.compute(&values, at: moment)
             note(number, columns.missing { values[$0].isNull })
         }
-        // Keys are looked up among the rows of the batch too, which must have their bytes for that.
+        // Key lookups include the rows of this batch, whose block must be written for that.
         try close(&builder)
         if links != nil { try noteSource(number, &builder) }
         if builder.isYoung(old.handle) { restating?.rewritten.insert(number) }
@@ -64,7 +65,7 @@ extension BatchInserter {
         note(.updated, number)
     }
 
-    /// Whether a key of an object may be another one under other values.
+    /// Whether new values may change a key of an object.
     private func changesKeys(
         of stored: Int, from old: [Value], to new: [Value], _ catalog: Catalog
     ) -> Bool {
@@ -73,7 +74,7 @@ extension BatchInserter {
         }
     }
 
-    /// A property that a row names a value of and that an object of another entity cannot have; nil if there is none.
+    /// A property that a row sets and that an object of another entity cannot have; nil if there is none.
     private func named(
         _ row: Int, of batch: ColumnBatch, besides shared: Range<Int>, _ other: SchemaEntity,
         _ schema: Schema
@@ -94,7 +95,7 @@ extension BatchInserter {
         return nil
     }
 
-    /// Lists the error of a row that names what the object with its key cannot have.
+    /// Adds the error for a row that sets a property which the object with its key cannot have.
     private mutating func refuseLoss(
         of property: String, _ row: Int, _ unique: Int, _ number: UInt32, _ stored: Int,
         _ builder: inout CommitBuilder

@@ -29,7 +29,7 @@ extension BatchInserter {
             case .mark(let plan): try mark(numbers, plan, &builder)
             }
         }
-        // Rows that lead to what was deleted get their new keys by this.
+        // Settling gives rows that referred to deleted objects their new keys.
         if deletion != nil { try derivations?.settle(entity.tree, identity, &builder) }
         for suspect in suspects { try judge(suspect, &builder) }
         guard refusedCount > 0 else {
@@ -46,7 +46,7 @@ extension BatchInserter {
             context: .init(entity: entity.name), details: refused)
     }
 
-    /// The error for rows that have no key, if there may be none.
+    /// The error for rows without a key, if every row must have one.
     private func keyless(_ catalog: Catalog) -> StoreError {
         let count = result.keylessCount
         let name = entity.name
@@ -75,7 +75,7 @@ extension BatchInserter {
         namesStored || result.insertedCount + result.updatedCount + result.unchangedCount > 0
     }
 
-    /// Deletes what no row named.
+    /// Deletes the objects that no row identified.
     private mutating func prune(_ numbers: [UInt32], _ builder: inout CommitBuilder)
         throws(StoreError) -> DeletePlanner
     {
@@ -92,7 +92,7 @@ extension BatchInserter {
         return planner
     }
 
-    /// The model says that objects go with others which the list does not name, and the list that they are there.
+    /// The error for objects that are in the list although delete rules would delete them with missing ones.
     @inline(never)
     private func contradiction(_ named: [(entity: Int, number: UInt32)], _ catalog: Catalog)
         -> StoreError
@@ -113,7 +113,7 @@ extension BatchInserter {
             context: .init(entity: entity.name), details: errors)
     }
 
-    /// Gives what no row named the values that say so.
+    /// Sets the values that mark an object as missing in the objects that no row identified.
     private mutating func mark(
         _ numbers: [UInt32], _ plan: BatchUpdatePlan, _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -124,7 +124,7 @@ extension BatchInserter {
         result.missingIDs = updater.result.objectIDs
     }
 
-    /// Lists the id of an object, once, if ids are wanted.
+    /// Adds the id of an object to the result, once, if the request lists ids.
     mutating func listID(_ number: UInt32) {
         guard request.listsIDs, !listed.contains(number) else { return }
         listed.insert(number)
@@ -133,7 +133,7 @@ extension BatchInserter {
 
     // MARK: Who is missing
 
-    /// The objects that no row named, of those that can be missing.
+    /// Returns the objects that no row identified, of those that can be missing.
     private mutating func findMissing(_ builder: inout CommitBuilder) throws(StoreError) -> [UInt32]
     {
         var missing: [UInt32] = []
@@ -142,12 +142,13 @@ extension BatchInserter {
         } else if let scope {
             try findMissing(in: scope, into: &missing, builder)
         } else {
-            // A row may name an object of a descendant, so those that none names are missing too.
+            // A row may identify an object of a descendant, so unidentified objects of descendants are
+            // missing too.
             for entity in builder.catalog.family(of: entityIndex) {
                 try findMissing(ofEntity: entity, into: &missing, &builder)
             }
         }
-        // What no constraint gives a key could not be named.
+        // No row could identify an object that has no key under any constraint.
         let uniques = entity.uniques
         if uniques.contains(where: { builder.catalog.uniques[$0].form.isWhole }) { return missing }
         var named: [UInt32] = []
@@ -161,7 +162,7 @@ extension BatchInserter {
         return named
     }
 
-    /// Of what a condition finds in the state before the batch.
+    /// Finds the missing objects among those that match a condition in the state before the batch.
     private func findMissing(
         in scope: MissingScope, into missing: inout [UInt32], _ builder: borrowing CommitBuilder
     ) throws(StoreError) {
@@ -217,7 +218,7 @@ extension BatchInserter {
         }
     }
 
-    /// Whether a key that was noted is shared in the state after the batch.
+    /// Adds an error if a noted key is shared in the state after the batch.
     private mutating func judge(
         _ suspect: (row: Int, unique: Int, number: UInt32, hash: UInt64),
         _ builder: inout CommitBuilder
@@ -237,19 +238,19 @@ extension BatchInserter {
             "the key belongs to another object", &builder)
     }
 
-    /// Counts a row that is refused; whether its error is listed, as those of the first hundred are.
+    /// Counts a rejected row. Returns whether its error is listed, as those of the first hundred are.
     mutating func listsRefusal() -> Bool {
         refusedCount += 1
         return refused.count < 100
     }
 
-    /// Lists the error of a row.
+    /// Adds the error of a row to the list.
     mutating func refuse(
         row: Int, _ unique: Int, _ number: UInt32, _ key: String, _ message: String,
         _ builder: inout CommitBuilder
     ) {
         let definition = builder.catalog.uniques[unique]
-        // A second constraint's key says little: people know objects by the first one's.
+        // The key of a second constraint says little: users know objects by the first one's.
         let first = builder.catalog.entities[entityIndex].uniques.first
         let name = first.flatMap {
             $0 == unique

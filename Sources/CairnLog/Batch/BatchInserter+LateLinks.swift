@@ -1,6 +1,6 @@
 // Relationships of a batch's rows that are set after all rows.
 //
-// Rows count in their order: where two say something of one relationship, or of both ends of one, the last one does.
+// Rows apply in their order: if two rows set the same relationship, or both ends of one, the last one wins.
 //
 // Threads: within the turn, in one thread.
 
@@ -15,7 +15,7 @@ extension BatchInserter {
         if targets.isEmpty && links.lists.isEmpty { return }
         try makeLateTargets(links, &builder)
         let description = builder.catalog.description(of: entityIndex)
-        // Of one row to-one relationships come first.
+        // Within a row, to-one relationships come first.
         var all: [(row: Int, order: Int, place: Int)] = []
         for (place, target) in targets.enumerated() {
             all.append((target.open.row, target.column, place))
@@ -41,7 +41,7 @@ extension BatchInserter {
                 let members = try members(list, &plan, &missing, &builder)
                 plans[list.relationship] = plan
                 if missing.count > 0 { continue }
-                // To-many relationships know no other merge rule than that all members stay.
+                // The only merge rule of to-many relationships keeps all members.
                 let isChanged = try late.set(
                     list.relationship, of: list.number, to: members,
                     replaces: list.targets.replaces && !room.merges, row: list.row, &builder)
@@ -64,7 +64,8 @@ extension BatchInserter {
         let open = given.open
         var target: UInt32?
         if let wanted = open.wanted {
-            // What later rows said gave way to it, as far as it is what the object waits for still.
+            // If the object still waits for this target, the pending entry also has the targets of later rows
+            // that gave way to it.
             let last = links.open[BatchLinks.Cell(given.number, given.column)]
             target = try find(last?.row == open.row ? last ?? open : open, plan, &builder)
             if target == nil, !request.ignoresMissingTargets || !plan.isOptional {
@@ -78,7 +79,7 @@ extension BatchInserter {
         if isChanged, open.isUnchanged { countUpdate(open.row, given.number) }
     }
 
-    /// The numbers of members that a row names, each once.
+    /// Returns the numbers of the members that a row names, without duplicates.
     private mutating func members(
         _ list: BatchLinks.List, _ plan: inout RowLinkPlan, _ missing: inout MissingTargets,
         _ builder: inout CommitBuilder
@@ -96,7 +97,7 @@ extension BatchInserter {
         return members
     }
 
-    /// Whether objects have lost what they must lead to, or come to a key that another one has.
+    /// Throws if an object lost the target of a required relationship, or got a key that another object has.
     private mutating func check(_ late: LateLinks, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
@@ -115,7 +116,7 @@ extension BatchInserter {
         }
         for key in late.movedKeys {
             if builder.catalog.entities[key.entity].tree == entity.tree {
-                // Who has it may be deleted yet.
+                // The object that has the key may still be deleted.
                 suspects.append((key.row, key.unique, key.number, key.hash))
                 continue
             }
@@ -133,7 +134,7 @@ extension BatchInserter {
         }
     }
 
-    /// Whether lists that rows name have as many members as the model wants.
+    /// Throws if a list that a row sets has fewer or more members than the model allows.
     private func checkCounts(
         _ links: BatchLinks, _ late: LateLinks, _ builder: inout CommitBuilder
     ) throws(StoreError) {

@@ -1,10 +1,11 @@
 // Targets of relationships that a batch creates because the keys in its rows do not exist.
 //
-//   1. Where no row can be the target, as it is of another hierarchy, and no row is left out, it is made before the rows that
-//      lead to it are carried out. Else it is made when all rows are there, as it may be one of them.
-//   2. Targets are gathered, each key once, and are checked and written as rows are. They have what the row says of them, and
-//      else what new objects have.
-//   3. Another key of a target may belong to an object that is there: then the batch is refused.
+//   1. If no row can be the target, because it belongs to another hierarchy, and no row is skipped, a target
+//      is created before the rows that refer to it are applied. Otherwise it is created after all rows,
+//      because it may be one of them.
+//   2. Targets are collected, once per key, and are checked and written like rows. They have the values that
+//      the row provides, and otherwise the defaults of new objects.
+//   3. If an existing object has another key of a target, the batch fails.
 //
 // Threads: within the turn, in one thread.
 
@@ -14,7 +15,7 @@ import CairnStore
 
 /// The targets to create.
 struct MadeTargets {
-    /// One of them: the values that are known, by column of its entity, and who names it first.
+    /// A target: the known values, by column of its entity, and the first row that names it.
     struct Target {
         let values: [Value]
         let row: Int
@@ -30,9 +31,9 @@ struct MadeTargets {
     private(set) var byEntity: [Int: [Target]] = [:]
     var isEmpty: Bool { byEntity.isEmpty }
 
-    /// Takes a target in that is not there, unless one with the same key is taken in already.
+    /// Adds a target that does not exist, unless one with the same key has been added already.
     ///
-    /// - Throws: `StoreError` if there can be no such object, or it cannot be made without more.
+    /// - Throws: `StoreError` if the entity is abstract, or if a required relationship would be nil.
     mutating func add(_ wanted: RowLinkPlan.Wanted, _ plan: RowLinkPlan, row: Int)
         throws(StoreError)
     {
@@ -40,7 +41,7 @@ struct MadeTargets {
         let entity = plan.destination
         let name = Name(
             entity: entity.index, columns: constraint.columns,
-            // Both zeros are one key.
+            // Positive and negative zero are the same key.
             key: constraint.columns.map { values[$0].asGroupKey })
         guard known.insert(name).inserted else { return }
         if entity.isAbstract {
@@ -57,13 +58,13 @@ struct MadeTargets {
 }
 
 extension BatchInserter {
-    /// Whether targets of a relationship can be made before the rows that lead to them.
+    /// Whether targets of a relationship can be created before the rows that refer to them.
     func makesEarly(_ plan: RowLinkPlan, _ catalog: Catalog) -> Bool {
         request.createsTargets && updates && request.missingKey != .skip
             && catalog.entities[plan.destination.index].tree != entity.tree
     }
 
-    /// Makes targets, and enters them into the indexes.
+    /// Creates targets, and enters them into the indexes.
     mutating func make(_ targets: MadeTargets, _ builder: inout CommitBuilder) throws(StoreError) {
         for (destination, wanted) in targets.byEntity.inKeyOrder() {
             var start = 0
@@ -139,7 +140,7 @@ extension BatchInserter {
 
     // MARK: When all rows are there
 
-    /// Makes the targets that rows wait for and that have not come.
+    /// Creates the targets that rows wait for and that still do not exist.
     mutating func makeOpenTargets(_ links: BatchLinks, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
@@ -152,7 +153,7 @@ extension BatchInserter {
         try make(targets, &builder)
     }
 
-    /// Makes the members that lists name, and targets whose other side has to follow.
+    /// Creates the members that lists name, and the targets whose inverse must be updated.
     mutating func makeLateTargets(_ links: BatchLinks, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
@@ -179,7 +180,7 @@ extension BatchInserter {
         try make(targets, &builder)
     }
 
-    /// Takes a target in that is to be made, if it is not there.
+    /// Adds a target to those to be created, if it does not exist.
     mutating func want(
         _ wanted: RowLinkPlan.Wanted?, _ plan: RowLinkPlan, _ row: Int,
         _ targets: inout MadeTargets, _ builder: inout CommitBuilder
@@ -196,7 +197,7 @@ extension BatchInserter {
         try targets.add(wanted, plan, row: row)
     }
 
-    /// Why a target cannot be made that leads to an object, as a part of its key says; nil if it can.
+    /// Returns why a target whose key refers to an object cannot be created; nil if it can.
     private func reasonAgainst(
         _ id: ObjectID, _ entity: SchemaEntity, _ column: Int, _ builder: borrowing CommitBuilder
     ) -> String? {
@@ -210,13 +211,13 @@ extension BatchInserter {
                 tree: catalog.entities[relationship.destination].tree, number: number),
             catalog.family(of: relationship.destination).contains(found)
         else { return "refers to no existing object" }
-        // The other one would have to let go of whom it leads to.
+        // The object would have to give up its current partner.
         return catalog.schema.isOneToOne(relationship) ? "is a one-to-one relationship" : nil
     }
 }
 
 extension StoreError {
-    /// The error with other places for its rows, and for those of its parts.
+    /// Returns the error with mapped row numbers, in its details too.
     fileprivate func placing(_ place: (Int) -> Int) -> StoreError {
         var error = self
         error.context.row = context.row.map(place)

@@ -1,21 +1,23 @@
 // Merges a batch's row with its object by the model's rules.
 //
-// Under the declared policy a row is as good as a new object that is saved alone and meets the one with its key. That is done
-// here in the row's own cells, before it is carried out as under object trump for what it names:
+// Under the declared policy, a row behaves like a new object that is saved alone and meets the object with
+// its key. To that end the row's own cells are changed, before it is applied as under object trump for the
+// properties that it names:
 //
-//   1. Which of two is newer is decided of all properties: the attribute that says so may be merged itself.
-//   2. Of each property that the row names:
-//      store, union     its cells become untouched, so that what is stored stays
+//   1. Which of the two is newer is decided for all properties first, because the attribute that decides may
+//      be merged itself.
+//   2. For each property that the row names:
+//      store, union     its cells become untouched, so that the stored value stays
 //      object           they stay
-//      fillNil, newest, they stay or become untouched; if they stay, those that the row does not name (there are such in a
-//      maximum, minimum composite attribute) get their defaults
+//      fillNil, newest, they stay or become untouched; if they stay, those parts of a composite attribute
+//      maximum, minimum that the row does not name get their defaults
 //      sum              the cell gets the sum
 //
-// A target that the batch has not brought yet is greater than any other: its number will be. One that is looked for at the end
-// only is taken to be such a one. What an object waits for is what it has. If that never comes, and may be missing, what gave
-// way to it counts.
+// A target that does not exist yet counts as greater than any other, because its number will be. A target
+// that is looked up only at the end is treated the same way. The target that an object waits for counts as
+// its value. If that never appears, and may be missing, the target that gave way to it counts.
 //
-// Invariants: nothing but cells of the row and what it waits for changes.
+// Invariants: changes only the cells of the row and what it waits for.
 // Threads: within the turn, in one thread.
 
 import CairnModel
@@ -31,7 +33,7 @@ extension BatchInserter {
         case values([Value], shared: Int)
     }
 
-    /// Makes of a row what its object is to be.
+    /// Replaces a row's cells by the merged values.
     @inline(never)
     mutating func merge(
         _ row: Int, of batch: ColumnBatch, _ number: UInt32, with kept: Kept,
@@ -84,7 +86,7 @@ extension BatchInserter {
         return false
     }
 
-    /// The value of an object that is there.
+    /// The value of an existing object.
     private func value(_ column: Int, of batch: ColumnBatch, _ kept: Kept) throws(StoreError)
         -> Value
     {
@@ -104,7 +106,7 @@ extension BatchInserter {
         }
     }
 
-    /// Whether an object that is there has no value, and waits for none.
+    /// Whether an existing object has no value, and waits for none.
     private func isNil(_ column: Int, _ number: UInt32, of batch: ColumnBatch, _ kept: Kept)
         -> Bool
     {
@@ -118,13 +120,14 @@ extension BatchInserter {
 
     // MARK: Rules
 
-    /// Whether a row is newer than an object, or, if both are of one time, has the greater value of a property.
+    /// Whether a row is newer than an object, or, if they are equally new, has the greater value of a
+    /// property.
     private func isNewer(
         _ property: MergedProperty, _ order: Int?, _ row: Int, of batch: ColumnBatch,
         _ number: UInt32, than kept: Kept
     ) throws(StoreError) -> Bool {
         if let order {
-            // A column of another entity's own is none of the row's.
+            // A column that only the object's entity has is not in the row.
             var shared = entity.columns.count
             if case .values(_, let count) = kept { shared = count }
             let given = order < shared ? value(order, row, of: batch) : .null
@@ -140,7 +143,7 @@ extension BatchInserter {
                 giveWay(column, row, of: batch, number, isTie: true)
                 return false
             }
-            // An object that waits for nothing is to lead nowhere.
+            // A pending entry without a target sets the relationship to nil.
             let known: Value = open == nil ? try value(column, of: batch, kept) : .null
             if awaits {
                 if case .objectID(let id) = known { links?.giveWay(.object(id), row: row, column) }
@@ -152,7 +155,7 @@ extension BatchInserter {
         return false
     }
 
-    /// A row's target gives way to the one that its object waits for, if it does.
+    /// Lets a row's target give way to the target that its object waits for, if there is one.
     private func giveWay(
         _ column: Int, _ row: Int, of batch: ColumnBatch, _ number: UInt32, isTie: Bool
     ) {
@@ -167,7 +170,7 @@ extension BatchInserter {
         }
     }
 
-    /// Whether a row's value is greater (1) or less (-1) than an object's. What is nil does not count.
+    /// Whether a row's value is greater (1) or less (-1) than an object's. Nil does not count.
     private func isBeyond(
         _ column: Int, _ sign: Int, _ row: Int, of batch: ColumnBatch, _ kept: Kept
     ) throws(StoreError) -> Bool {
@@ -177,7 +180,7 @@ extension BatchInserter {
         return known.isNull || SortingOrder.compare(given, known) * sign > 0
     }
 
-    /// Puts the sum of a row's value and an object's in the row's place; whether it is another one than the object's.
+    /// Adds an object's value to that of a row. Returns whether the sum differs from the object's value.
     private func add(
         _ column: Int, _ type: AttributeType, _ row: Int, of batch: ColumnBatch, _ kept: Kept
     ) throws(StoreError) -> Bool {
@@ -201,7 +204,8 @@ extension BatchInserter {
         return sum != known
     }
 
-    /// Gives a part of a composite attribute its default if the row takes the attribute and does not name the part.
+    /// Sets a part of a composite attribute to its default if the row's value is taken but does not name the
+    /// part.
     private func fill(_ column: Int, _ row: Int, of batch: ColumnBatch) throws(StoreError) {
         guard batch.columns[column].states[row] == ColumnBuffer.State.untouched,
             entity.columns[column].target == nil

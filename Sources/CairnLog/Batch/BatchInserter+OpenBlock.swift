@@ -7,7 +7,7 @@ extension BatchInserter {
     mutating func stage(
         _ row: Int, _ number: UInt32, version: UInt32, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        // With rows of other batches they may be more than a block takes.
+        // Together with rows of other batches, they may exceed a block.
         if room.rows.count >= builder.tools.sizes.rowsPerBlock { try close(&builder) }
         if room.rows.isEmpty { handle = builder.openBlock(entity: entityIndex) }
         let slot = room.rows.count
@@ -16,7 +16,8 @@ extension BatchInserter {
             number, DirectoryCell(handle: handle, slot: slot, version: version), in: &builder.pages)
     }
 
-    /// Takes the staged rows of a batch over, so that the block stays open; false if it is to be closed.
+    /// Copies the staged rows of a batch, so that the block stays open. Returns false if it must be closed
+    /// instead.
     mutating func gather(_ batch: ColumnBatch, _ builder: borrowing CommitBuilder) -> Bool {
         let sizes = builder.tools.sizes
         if room.rows.isEmpty { return true }
@@ -49,7 +50,7 @@ extension BatchInserter {
         target.rows = gatheredRows
     }
 
-    /// Writes the block that is open.
+    /// Writes the open block.
     mutating func close(_ builder: inout CommitBuilder) throws(StoreError) {
         guard !room.rows.isEmpty else { return }
         if let links, !links.waits.isEmpty, let batch {
@@ -67,7 +68,7 @@ extension BatchInserter {
         }
     }
 
-    /// Writes what is gathered, when no rows come any more.
+    /// Writes the gathered rows, when no more rows follow.
     mutating func closeGathered(_ builder: inout CommitBuilder) throws(StoreError) {
         try close(&builder)
         if let gathered { builder.reader.batches.give(gathered) }

@@ -18,8 +18,8 @@ extension BatchInserter {
             if cell.slot >= gatheredRows, links == nil || !isConcerned {
                 return try updateStaged(cell, number, row, of: batch, &builder)
             }
-            // Who is computed from the row is asked of its block, which must have its bytes for that. So must one that has rows
-            // of other batches.
+            // Finding the attributes that derive from the row reads its block, which must be written for
+            // that. So must a block that has rows of other batches.
             try close(&builder)
         }
         let stored = Int(builder.state.blocks.entry(cell.handle).entity)
@@ -66,12 +66,12 @@ extension BatchInserter {
         try write(number, cell, row, &builder)
     }
 
-    /// Writes a row in place of a stored one. Keys, references and what is computed are the caller's business.
+    /// Writes a row in place of a stored one. The caller updates keys, references and derived attributes.
     @inline(__always)
     mutating func write(
         _ number: UInt32, _ cell: DirectoryCell, _ row: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        // One commit makes one version, however often it writes the row.
+        // A commit creates one version, however often it writes the row.
         let isYoung = builder.isYoung(cell.handle)
         builder.kill(cell.handle, slot: cell.slot)
         try stage(
@@ -82,8 +82,9 @@ extension BatchInserter {
         note(.updated, number)
     }
 
-    /// Takes an object's keys out of the indexes that change, and enters the new ones. That by which it was found is the same,
-    /// unless a predicate says who has it, as what the row leaves alone was not known then, or it is a sum.
+    /// Replaces an object's keys in the indexes that change. The key by which it was found is the same,
+    /// unless its constraint has a predicate, because the values that the row leaves alone were unknown then,
+    /// or the key is a sum.
     @inline(never)
     private mutating func changeKeys(
         _ number: UInt32, _ slot: Int, _ block: CachedBlock, _ identity: Int, _ row: Int,
@@ -99,7 +100,8 @@ extension BatchInserter {
         }
     }
 
-    /// Takes the old key of an object, loaded as the other one, out of an index, and enters the new one, unless they are the same.
+    /// Replaces an object's old key, loaded in `room.other`, by the new one in an index, unless they are
+    /// equal.
     @inline(__always)
     private mutating func exchangeKeys(
         had: Bool, has: Bool, _ row: Int, _ number: UInt32, _ unique: Int,
@@ -113,7 +115,8 @@ extension BatchInserter {
         if has { try enterLoaded(row, number, unique, &builder) }
     }
 
-    /// Puts the key that is loaded into an index: what a row leaves alone was not there when it was looked at.
+    /// Enters the loaded key into an index. The lookup before did not know the values that the row leaves
+    /// alone.
     private mutating func enterLoaded(
         _ row: Int, _ number: UInt32, _ unique: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -129,7 +132,7 @@ extension BatchInserter {
         builder.insertKey(hash, number: number, unique: unique)
     }
 
-    /// A row whose object an earlier row of the open block inserted or updated.
+    /// Updates an object that an earlier row of the open block inserted or updated.
     private mutating func updateStaged(
         _ cell: DirectoryCell, _ number: UInt32, _ row: Int, of batch: ColumnBatch,
         _ builder: inout CommitBuilder
@@ -160,14 +163,14 @@ extension BatchInserter {
             }
         }
         if isConcerned { try compute(row, of: batch, number, isNew: false) }
-        // The number keeps its slot and its version: to the outside it is written once.
+        // The number keeps its slot and its version: from outside, the row is written once.
         room.rows.selection[cell.slot] = UInt16(row)
         restating?.rewritten.insert(number)
         result.updatedCount += 1
         note(.updated, number)
     }
 
-    /// Whether an update leaves a column alone that the row does not name.
+    /// Whether an update leaves a column alone if the row does not name it.
     func keeps(_ column: Int) -> Bool {
         request.setOnly || entity.columns[column].target != nil
             || derives && room.derived.contains(column)
@@ -175,7 +178,7 @@ extension BatchInserter {
 
     // MARK: Derived attributes
 
-    /// Computes what is made of a row itself, and notes what is not.
+    /// Computes the attributes that derive from a row alone, and notes the others.
     @inline(never)
     mutating func compute(
         _ row: Int, of batch: ColumnBatch, _ number: UInt32, isNew: Bool
@@ -186,7 +189,8 @@ extension BatchInserter {
         note(number, missing)
     }
 
-    /// Notes a row that others may be computed from, and its own derived attributes that were never computed.
+    /// Notes a row from which other objects' attributes may derive, and its own derived attributes that were
+    /// never computed.
     mutating func note(_ number: UInt32, _ missing: ColumnSet) {
         guard let derivations else { return }
         derivations.changed.append(number)
@@ -195,13 +199,13 @@ extension BatchInserter {
         }
     }
 
-    /// Fills the cells that the row leaves alone from what is stored.
+    /// Fills the cells that the row leaves alone with the stored values.
     private func complete(
         _ row: Int, of batch: ColumnBatch, from view: BlockView, _ slot: Int
     ) throws(StoreError) {
         for index in room.kept
         where batch.columns[index].states[row] == ColumnBuffer.State.untouched {
-            // A key is made of the value, not of where that is kept.
+            // A key is made of the value itself, wherever it is stored.
             try batch.columns[index].copyCell(
                 from: view.cells[index], view, slot, to: row,
                 isWhole: room.wholeColumns.contains(index))

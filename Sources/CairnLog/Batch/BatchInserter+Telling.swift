@@ -5,26 +5,26 @@ import CairnStore
 extension BatchInserter {
     mutating func touch(_ number: UInt32, _ row: Int) {
         lastNumber = number
-        // A row may come here again when the block that was open is written.
+        // The same row may come here again when the open block is written.
         guard tracks, touchedRow != firstRow + row else { return }
         touchedRow = firstRow + row
         if request.reportsRepeats, touched.contains(number) { noteRepeats(1, from: row) }
         touched.insert(number)
     }
 
-    /// Counts rows whose objects earlier rows have changed already; one bit per row, starting at a row.
+    /// Counts rows about objects of earlier rows; one bit per row, beginning at a row.
     mutating func noteRepeats(_ bits: UInt64, from row: Int) {
         if bits == 0 { return }
         result.repeatedCount += bits.nonzeroBitCount
         var rest = bits
-        // Of rows that are looked at together those that say what is stored come first: at the end the first ten are left.
+        // In a group, the unchanged rows are noted first. The first ten in order are picked at the end.
         while rest != 0, result.repeatedRows.count < 10 + BatchProbes.group {
             result.repeatedRows.append(firstRow + row + rest.trailingZeroBitCount)
             rest &= rest &- 1
         }
     }
 
-    /// Whether a row that has no key is left out; it is counted in any case.
+    /// Whether a row without a key is left out. Counts it in any case.
     @inline(never)
     mutating func leavesOut(keyless row: Int) -> Bool {
         result.keylessCount += 1
@@ -41,14 +41,14 @@ extension BatchInserter {
         }
     }
 
-    /// Leaves a row out: what it says of relationships is for nobody.
+    /// Leaves out a row, and ignores its relationships.
     mutating func skipRow() {
         lastNumber = 0
         result.skippedCount += 1
         note(.skipped, nil)
     }
 
-    /// Leaves a row out whose object would come to what is stored by all rows about it together.
+    /// Leaves out a row because all rows about its object together equal what is stored.
     mutating func leaveOut() {
         lastNumber = 0
         result.unchangedCount += 1

@@ -1,22 +1,24 @@
 // Inserts and updates rows of a batch, column batch after column batch.
 //
 // For each row, in order:
-//   1. Its identity: the first uniqueness constraint under which it has a key: no part is nil, or nil is a value, and the
-//      constraint's predicate holds for the row as the batch gives it. Is there a row with the key?
-//      Rows of the batch that came before count, since they are in the indexes already.
-//   2. No: a new number, unless another constraint ties it to a stored object.
-//      Yes: by policy the row is left out, or compared with what is stored and, if it differs, written anew
-//      under the number. Under the declared policy it first becomes what the model's rules make of both.
-//   3. A key under which another object is stored is noted; whether it is a conflict is known at the end,
-//      when all rows and deletions have been seen.
-// At the end: what no row named is deleted if the request says so, then the noted keys are looked at again, and what
-// is computed from the rows is computed anew.
+//   1. Its identity: the first uniqueness constraint under which it has a key: no part is nil, or nil is a
+//      value, and the constraint's predicate holds for the row as the batch provides it. Does a row with this
+//      key exist? Earlier rows of the batch count, because they are in the indexes already.
+//   2. No: it gets a new number, unless another constraint ties it to a stored object.
+//      Yes: by policy, the row is skipped, or compared with what is stored and, if it differs, rewritten
+//      under the same number. Under the declared policy, the model's rules first merge the two.
+//   3. A key under which another object is stored is noted. Whether it is a conflict is known at the end,
+//      when all rows and deletions have been processed.
+// At the end, objects that no row identified are deleted if the request says so, then the noted keys are
+// checked again, and attributes that derive from the rows are recomputed.
 //
-// Rows get their block and slot before the block's bytes exist: the cells point into the batch meanwhile. If few rows of a batch
-// are written, and others come, they are gathered, and the block stays open for those of the next ones.
+// Rows get their block and slot before the block's bytes exist; until then the cells point into the batch. If
+// few rows of a batch are written and more batches follow, the rows are gathered, and the block stays open
+// for those of the next ones.
 //
-// Invariants: `room.rows` lists the rows that live in the open block, by slot: the first `gatheredRows` of them are rows of
-// `gathered`, the others of the batch; nothing is written for a row that changes nothing (BL4).
+// Invariants: `room.rows` lists the rows that live in the open block, by slot: the first `gatheredRows` of
+// them are rows of `gathered`, the others of the batch; nothing is written for a row that changes nothing
+// (BL4).
 // Threads: within the turn, in one thread.
 
 import CairnFormat
@@ -27,9 +29,9 @@ import FoundationEssentials
 /// Executes a batch insert.
 struct BatchInserter: ~Copyable {
     let request: Choices
-    /// What is done about objects that no row names; nil for nothing.
+    /// What is done about objects that no row identifies; nil for nothing.
     let missing: MissingPlan?
-    /// What finds those that can be missing; nil if all can.
+    /// Finds the objects that can be missing; nil if all can.
     let scope: MissingScope?
     let entityIndex: Int
     let entity: Catalog.StoredEntity
@@ -46,37 +48,39 @@ struct BatchInserter: ~Copyable {
     var gathered: ColumnBatch?
     var gatheredRows = 0
     var touched = NumberSet()
-    /// The first rows without a key, if there may be none.
+    /// The first rows without a key, if every row must have one.
     var keylessRows: [Int] = []
-    /// Whether a row that was left out has the key of an object of the entity or its descendants.
+    /// Whether a skipped row has the key of an object of the entity or its descendants.
     private(set) var namesStored = false
     var listed = NumberSet()
-    /// Keys that another object had when the row came: row, constraint, the row's object.
+    /// Keys that another object had when the row was applied: row, constraint, the row's object, hash.
     var suspects: [(row: Int, unique: Int, number: UInt32, hash: UInt64)] = []
     var refused: [StoreError] = []
     var refusedCount = 0
     /// Whether the entity has derived attributes.
     let derives: Bool
-    /// The same of an entity whose objects rows may be about, or somebody is computed from the rows of one.
+    /// Whether entities whose objects the rows may be about have derived attributes, or others derive from
+    /// them.
     let isConcerned: Bool
-    /// The moment that derived attributes know; any if there are none.
+    /// The time for derived attributes; any if there are none.
     let moment: Date
-    /// What is left to do for derived attributes; nil if there are none.
+    /// Pending work for derived attributes; nil if there are none.
     let derivations: BatchDerivations?
-    /// New objects that lack the target of a mandatory relationship when their row comes.
+    /// New objects that lack the target of a required relationship when their row is applied.
     var lacking: [(row: Int, column: Int, number: UInt32)] = []
-    /// What is left to do for relationships; nil if no row has named a target.
+    /// Pending work for relationships; nil if no row has named a target.
     var links: BatchLinks?
-    /// The object of the row that was last; 0 if it was left out.
+    /// The object of the last row; 0 if that was left out.
     var lastNumber: UInt32 = 0
     /// The row of the request whose object was touched last.
     var touchedRow = -1
-    /// Whether it is noted which objects rows are about.
+    /// Whether the objects that rows identify are recorded.
     let tracks: Bool
-    /// What several rows make of one object; nil if that is not asked, as the rows cannot be given again.
+    /// Finds objects that several rows restate; nil if that is not checked, because the rows cannot be read
+    /// again.
     let restating: RestatingRows?
 
-    /// What the request chooses. A copy of the request itself would count the references to all it has.
+    /// The options of the request. A copy of the request itself would retain everything it refers to.
     struct Choices {
         let setOnly: Bool
         let allowsEmpty: Bool
@@ -90,7 +94,7 @@ struct BatchInserter: ~Copyable {
         let createsTargets: Bool
     }
 
-    /// A batch for an entity of the catalog. What time it is, is asked only if an attribute is derived from it or others.
+    /// A batch for an entity of the catalog. Reads the time only if the schema has derived attributes.
     init(
         _ request: BatchInsertRequest, _ missing: MissingPlan?, policy: MergePolicyKind,
         entity: Int, restating: RestatingRows?, memory: CommitMemory,
@@ -125,7 +129,7 @@ struct BatchInserter: ~Copyable {
             derivations = nil
         } else {
             derives = !schema.derivations.entities[entity].isEmpty
-            // By a key that is inherited a row may be about an object of any entity that has it.
+            // By an inherited key, a row may be about an object of any entity that has the key.
             let owners = catalog.entities[entity].uniques.map { catalog.uniques[$0].entity }
             isConcerned = ([entity] + owners).contains { owner in
                 catalog.family(of: owner).contains { schema.derivations.concerns[$0] }
@@ -145,7 +149,7 @@ struct BatchInserter: ~Copyable {
         }
     }
 
-    /// The batch is carried out: the memory is for the next one.
+    /// Ends the batch and returns its result. The memory is kept for the next batch.
     consuming func end(_ memory: CommitMemory) -> BatchInsertResult {
         let result = result
         var room = room
@@ -154,8 +158,8 @@ struct BatchInserter: ~Copyable {
         return result
     }
 
-    /// Says that so many rows will come. If those before were new, most of these will be too, and the indexes get their
-    /// size once.
+    /// Announces how many rows are to come. If the rows before were new, most of these will be too, and the
+    /// indexes are resized only once.
     mutating func expect(_ rows: Int, _ builder: inout CommitBuilder) {
         let before =
             result.insertedCount + result.updatedCount + result.unchangedCount
@@ -169,7 +173,7 @@ struct BatchInserter: ~Copyable {
     /// Inserts the rows of a sealed column batch; `firstRow` is the number of its first row.
     ///
     /// - Parameters:
-    ///   - compared: what is known of them.
+    ///   - compared: what is known about them.
     ///   - isLast: whether it is known that no rows come after them.
     mutating func insert(
         _ batch: ColumnBatch, firstRow: Int, compared: ComparedRows? = nil, isLast: Bool = false,
@@ -177,17 +181,17 @@ struct BatchInserter: ~Copyable {
     ) throws(StoreError) {
         self.firstRow = firstRow
         if !entity.references.isEmpty || !batch.lists.pointee.all.isEmpty {
-            // Targets are looked for among what is stored.
+            // Targets are looked up among stored rows.
             try close(&builder)
             try resolveLinks(batch, firstRow: firstRow, &builder)
         }
         var compared = isUsable(compared, builder) ? compared.map(ComparedCursor.init) : nil
-        // Rows that say all there is to say of their objects need not be held against these once more.
+        // Rows that set all values of their objects need not be compared with these again.
         let needsStored =
             !room.kept.isEmpty || isConcerned || links != nil || restating?.leavesOut == true
         var row = 0
         while row < batch.rows {
-            // A block takes as many rows as its budget of bytes allows. Derived texts are not in the batch yet.
+            // The byte budget limits the rows of a block. Derived strings are not in the batch yet.
             let end = batch.endOfBlock(
                 from: row, sizes: builder.tools.sizes, copied: room.derivedFrom)
             self.batch = batch
@@ -233,7 +237,7 @@ struct BatchInserter: ~Copyable {
         self.batch = nil
     }
 
-    /// Rows whose objects lie one behind the other: those that say what is stored are told from the others column by column.
+    /// Inserts rows for consecutive objects: compares columns to separate unchanged rows from the others.
     private mutating func insert(
         _ run: BatchProbes.Run, _ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -248,7 +252,7 @@ struct BatchInserter: ~Copyable {
             &builder)
     }
 
-    /// Whether what is known of rows says all that there is to say of them.
+    /// Whether the comparison of rows covers all that this batch needs to know.
     private func isUsable(_ compared: ComparedRows?, _ builder: borrowing CommitBuilder) -> Bool {
         guard let compared, room.probes.canFollow, !request.reportsOutcomes, !room.merges else {
             return false
@@ -256,7 +260,7 @@ struct BatchInserter: ~Copyable {
         return compared.isKnown(builder.catalog)
     }
 
-    /// Rows about objects with numbers that follow each other, of which it is known which ones differ.
+    /// Inserts rows about objects with consecutive numbers; it is known which ones differ.
     @inline(__always)
     private mutating func insert(
         differing: UInt32, of count: Int, number: UInt32, _ row: Int, of batch: ColumnBatch,
@@ -325,7 +329,7 @@ struct BatchInserter: ~Copyable {
             lacking.append((firstRow + row, column, number))
         }
         if derives { try compute(row, of: batch, number, isNew: true) }
-        // What leads somewhere may have something to add there.
+        // Attributes of its targets may derive from the new row.
         if links != nil, isConcerned {
             noteTargets(number, entity: entityIndex, builder.catalog)
         }
@@ -336,7 +340,7 @@ struct BatchInserter: ~Copyable {
         note(.inserted, number)
     }
 
-    /// Puts a key of a row into its index, and notes it if another object has it.
+    /// Enters a key of a row into its index, and notes it if another object has it.
     @inline(__always)
     private mutating func enter(
         _ row: Int, of batch: ColumnBatch, _ number: UInt32, _ constraint: Int,
@@ -368,7 +372,7 @@ struct BatchInserter: ~Copyable {
         return try find(constraint, row, of: batch, among: candidates, &builder)
     }
 
-    /// The same where there are candidates.
+    /// Searches the candidates of an index.
     @inline(never)
     private mutating func find(
         _ constraint: Int, _ row: Int, of batch: ColumnBatch,
@@ -382,9 +386,9 @@ struct BatchInserter: ~Copyable {
             room.probes.constraints[constraint].index, among: candidates, &builder)
     }
 
-    /// The object that has the key that is loaded, which may be a row of the open block.
+    /// The object that has the loaded key, which may be a row of the open block.
     ///
-    /// - Parameter number: an object that is not meant; 0 = all are.
+    /// - Parameter number: an object to exclude; 0 excludes none.
     mutating func holder(
         _ unique: Int, among candidates: UniqueIndex.Cursor, except number: UInt32 = 0,
         _ builder: inout CommitBuilder

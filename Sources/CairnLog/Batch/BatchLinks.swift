@@ -1,16 +1,18 @@
-// The targets of the relationships in a batch's rows.
+// Resolves the targets of the relationships in a batch's rows.
 //
-//   1. Before the rows of a column batch are carried out, each target that is there is found, and its number put in its place.
-//   2. What has a key that nobody has is noted with the row's object: the target may come later.
-//   3. Before a block is written, those of its rows are looked for again that may be in it themselves. Keys were made of the rows
-//      as they came: what a key is made of waits for the end, where keys are moved.
-//   4. Where the other side has to follow, as it is to-one or ordered too, a target waits for the end in any case; so do the
-//      members of to-many relationships. See `LateLinks`.
-//   5. At the end what is left is looked for once more, and its rows written anew. Who is missing then refuses the batch, or is
-//      nobody, as the request says.
+//   1. Before the rows of a column batch are applied, each existing target is found, and its number is put
+//      into the cell.
+//   2. A target with a key that no object has is noted with the row's object: it may come later.
+//   3. Before a block is written, the pending targets of its rows are looked up again, because they may be in
+//      it themselves. Keys were made of the rows as they came, so columns that are part of a key wait for the
+//      end, where keys are moved.
+//   4. If the inverse must be updated, because it is to-one or ordered too, a target always waits for the
+//      end; so do the members of to-many relationships. See `LateLinks`.
+//   5. At the end, pending targets are looked up once more, and their rows are rewritten. A target that is
+//      still missing makes the batch fail, or becomes nil, as the request says.
 //
-// If several rows are about one object, the last that names a relationship counts, unless the model's merge rules are followed
-// and say otherwise.
+// If several rows are about one object, the last one that names a relationship wins, unless the model's merge
+// rules apply and decide otherwise.
 //
 // Threads: within the turn, in one thread.
 
@@ -20,28 +22,29 @@ import CairnStore
 
 /// The relationships that a batch has to set. Created only if a row names a target.
 final class BatchLinks {
-    /// A target that was not there, or is not looked for before the end.
+    /// A target that did not exist, or is not looked up before the end.
     struct Open {
         /// The row's number in the request.
         let row: Int
-        /// Nil if the relationship is to lead nowhere.
+        /// Nil if the relationship is to become nil.
         let wanted: RowLinkPlan.Wanted?
-        /// Whether the row said what was stored but for this.
+        /// Whether the row was unchanged apart from this.
         var isUnchanged = false
-        /// What gave way to it by the model's merge rules, be it a target that is there: what leads somewhere if it never comes.
+        /// Targets that gave way to it by the model's merge rules, even existing ones. Used if it never
+        /// appears.
         var others: [RowLinkPlan.Wanted] = []
-        /// Whether the greatest of those counts, and not the first.
+        /// Whether the greatest of those wins, and not the first.
         var takesGreatest = false
     }
 
-    /// What a row says of a to-one relationship whose target waits for the end in any case.
+    /// A row's value of a to-one relationship whose target always waits for the end.
     struct LateTarget {
         let number: UInt32
         let column: Int
         let open: Open
     }
 
-    /// What a row says of a to-many relationship.
+    /// A row's value of a to-many relationship.
     struct List {
         /// The row's number in the request.
         let row: Int
@@ -49,17 +52,17 @@ final class BatchLinks {
         /// The relationship, as an index of the batch's entity.
         let relationship: Int
         let targets: RowTargets
-        /// Whether the row said what was stored but for this.
+        /// Whether the row was unchanged apart from this.
         let isUnchanged: Bool
     }
 
-    /// A target that is not there when a row of the column batch is looked at.
+    /// A target that does not exist when a row of the column batch is examined.
     struct Wait {
         let column: Int
         var open: Open
-        /// The place of what else the row waits for, or -1.
+        /// The index of another target that the row waits for, or -1.
         let next: Int
-        /// Whether the row does not want it any more.
+        /// Whether the row no longer waits for it.
         var isDropped = false
     }
 
@@ -77,26 +80,27 @@ final class BatchLinks {
         static func < (one: Cell, other: Cell) -> Bool { one.bits < other.bits }
     }
 
-    /// The columns whose targets wait for the end in any case.
+    /// The columns whose targets always wait for the end.
     let late: ColumnSet
-    /// What rows that were carried out say of these: all of it, as each may have taken a target from another object.
+    /// What applied rows set in these columns: all of it, because each may have taken a target from another
+    /// object.
     private(set) var lateTargets: [LateTarget] = []
-    /// What they say of to-many relationships.
+    /// What they set in to-many relationships.
     private(set) var lists: [List] = []
-    /// What the rows of the column batch say of them, and how much of it is done with.
+    /// What the rows of the column batch set in these, and how many of the entries are processed.
     private var given: [RowLists.List] = []
     private var givenCount = 0
-    /// The objects whose relationships changed at the end, as rows say more of them than their columns hold.
+    /// The objects whose relationships changed at the end: rows may set more than their columns hold.
     var changedLate: Set<UInt32> = []
-    /// Rows of the request that were unchanged, and are counted as updates as what they waited for came.
+    /// Rows of the request that were unchanged, and count as updates because their targets appeared.
     var counted: Set<Int> = []
     /// By column.
     var plans: [Int: RowLinkPlan] = [:]
-    /// By column: which rows of the column batch name a target, or none.
+    /// By column: which rows of the column batch set the target, or set it to nil.
     private var named: [Int: [Bool]] = [:]
-    /// What rows of the column batch wait for.
+    /// The targets that rows of the column batch wait for.
     private(set) var waits: [Wait] = []
-    /// By row of the column batch: the place of what it waits for, or -1.
+    /// By row of the column batch: the index of its first wait, or -1.
     private var firstWaits: [Int] = []
     /// Targets that did not exist yet when the rows that name them came.
     private(set) var open: [Cell: Open] = [:]
@@ -113,7 +117,7 @@ final class BatchLinks {
     /// Whether nothing is pending.
     var isIdle: Bool { waits.isEmpty && open.isEmpty && given.isEmpty }
 
-    /// Begins with another column batch.
+    /// Starts another column batch.
     func begin(_ lists: RowLists) {
         given = lists.all
         givenCount = 0
@@ -123,7 +127,7 @@ final class BatchLinks {
         for row in firstWaits.indices { firstWaits[row] = -1 }
     }
 
-    /// Says which rows of the column batch name a target, or none.
+    /// Records which rows of the column batch set the target, or set it to nil.
     func name(_ rows: [Bool], _ column: Int) { named[column] = rows }
 
     func wait(_ row: Int, _ column: Int, _ open: Open) {
@@ -132,10 +136,10 @@ final class BatchLinks {
         firstWaits[row] = waits.count - 1
     }
 
-    /// The place among all of the first that a row waits for; -1 for none.
+    /// The index of a row's first wait; -1 for none.
     func firstWait(_ row: Int) -> Int { row < firstWaits.count ? firstWaits[row] : -1 }
 
-    /// What a row waits for in a column; nil if it does not.
+    /// The wait of a row in a column; nil if there is none.
     func wait(_ row: Int, _ column: Int) -> Wait? {
         var place = firstWait(row)
         while place >= 0 {
@@ -147,7 +151,7 @@ final class BatchLinks {
         return nil
     }
 
-    /// A row is to name no target in a column, as its object keeps the one that it has.
+    /// Makes a row leave a column alone, because its object keeps the target that it has.
     func drop(_ row: Int, _ column: Int) {
         if named[column] == nil { return }
         named[column]?[row] = false
@@ -158,13 +162,13 @@ final class BatchLinks {
         }
     }
 
-    /// A target gives way to one that an object waits for.
+    /// Lets a target give way to the one that an object waits for.
     func giveWay(_ other: RowLinkPlan.Wanted, _ number: UInt32, _ column: Int, isTie: Bool) {
         open[Cell(number, column)]?.others.append(other)
         open[Cell(number, column)]?.takesGreatest = isTie
     }
 
-    /// The target that an object has gives way to one that a row waits for.
+    /// Lets the current target of an object give way to the one that a row waits for.
     func giveWay(_ other: RowLinkPlan.Wanted, row: Int, _ column: Int) {
         var place = firstWait(row)
         while place >= 0 {
@@ -176,14 +180,14 @@ final class BatchLinks {
         }
     }
 
-    /// The target that an object waited for is known.
+    /// Ends an object's wait for a target that is now known.
     func close(_ number: UInt32, _ column: Int) { open[Cell(number, column)] = nil }
 
-    /// A row was carried out; what it names is now what its object is to have.
+    /// Records that a row was applied: the targets it names are now those that its object is to have.
     ///
     /// - Parameters:
     ///   - requestRow: its number in the request.
-    ///   - isUnchanged: whether it said what was stored.
+    ///   - isUnchanged: whether it equalled what was stored.
     func settle(_ row: Int, _ number: UInt32, requestRow: Int, isUnchanged: Bool) {
         if !open.isEmpty {
             for (column, rows) in named where rows[row] { open[Cell(number, column)] = nil }
@@ -202,7 +206,7 @@ final class BatchLinks {
             }
             place = waits[place].next
         }
-        // Those of rows that were left out are passed over.
+        // Skips the lists of rows that were left out.
         while givenCount < given.count, given[givenCount].row <= row {
             let list = given[givenCount]
             givenCount += 1
@@ -216,7 +220,7 @@ final class BatchLinks {
 }
 
 extension BatchInserter {
-    /// Puts the numbers of targets in place of what the rows of a column batch say of them.
+    /// Replaces the targets that the rows of a column batch name by their numbers.
     mutating func resolveLinks(_ batch: ColumnBatch, firstRow: Int, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
@@ -291,7 +295,7 @@ extension BatchInserter {
         links.name(named, column)
     }
 
-    /// Throws for a target that is not there, unless the request lets its relationship lead nowhere then.
+    /// Throws for a missing target, unless the request then sets its relationship to nil.
     private func checkMayBeMissing(
         _ wanted: RowLinkPlan.Wanted, _ plan: RowLinkPlan, _ row: Int
     ) throws(StoreError) {
@@ -300,7 +304,7 @@ extension BatchInserter {
         }
     }
 
-    /// The number of a target; nil if it is not there.
+    /// The number of a target; nil if it does not exist.
     mutating func find(
         _ wanted: RowLinkPlan.Wanted, _ plan: RowLinkPlan, _ row: Int,
         _ builder: inout CommitBuilder
@@ -312,7 +316,7 @@ extension BatchInserter {
             guard identity.owns(id, entity: destination), let number = UInt32(exactly: id.reference)
             else { throw plan.foreign(id, row: row) }
             guard let found = builder.entity(tree: target.tree, number: number) else {
-                // It was folded into another one meanwhile.
+                // It has been merged into another object.
                 guard let next = builder.state.redirected(number, tree: target.tree),
                     let found = builder.entity(tree: target.tree, number: next),
                     builder.catalog.family(of: destination).contains(found)
@@ -338,7 +342,8 @@ extension BatchInserter {
         }
     }
 
-    /// The number of the target that an object waits for; if that has not come, and may be missing, of one that gave way to it.
+    /// The number of the target that an object waits for; if it does not exist, and may be missing, that of
+    /// one that gave way to it.
     mutating func find(
         _ open: BatchLinks.Open, _ plan: RowLinkPlan, _ builder: inout CommitBuilder
     ) throws(StoreError) -> UInt32? {
@@ -356,13 +361,14 @@ extension BatchInserter {
 
     // MARK: The open block
 
-    /// Looks for targets of the rows of the open block among all rows that came so far, those of the block too. Otherwise a list
-    /// whose rows name each other would be written twice, and wait in memory until its end.
+    /// Looks up targets of the open block's rows among all rows so far, including those of the block.
+    /// Otherwise, a list whose rows refer to each other would be written twice, and wait in memory until its
+    /// end.
     @inline(never)
     mutating func settleWaiting(
         _ links: BatchLinks, _ batch: ColumnBatch, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        // Who is computed from a row is asked of blocks, and this one is not written.
+        // Finding attributes that derive from a row reads blocks, and this one is not written.
         if isConcerned { return }
         for slot in room.rows.selection.indices {
             let (row, number) = (Int(room.rows.selection[slot]), room.rows.numbers[slot])
@@ -394,7 +400,7 @@ extension BatchInserter {
         }
     }
 
-    /// The number of a target that has a key, which may be a row of the open block.
+    /// The number of the target with a key, which may be a row of the open block.
     private mutating func findHere(
         _ wanted: RowLinkPlan.Wanted, _ plan: RowLinkPlan, _ builder: inout CommitBuilder
     ) throws(StoreError) -> UInt32? {
@@ -416,7 +422,8 @@ extension BatchInserter {
 
     // MARK: Rows that are stored
 
-    /// Takes a row that is about to be written anew from the lists of the old targets to those of the new ones.
+    /// Moves a row that is about to be rewritten from the inverses of its old targets to those of the new
+    /// ones.
     @inline(never)
     mutating func moveReferences(
         _ number: UInt32, _ row: Int, of batch: ColumnBatch, _ builder: inout CommitBuilder,
@@ -440,7 +447,8 @@ extension BatchInserter {
         }
     }
 
-    /// Notes whoever is computed from a row as it is stored, and what is computed of the objects that it will lead to.
+    /// Notes the attributes that derive from a row as it is stored, and its own that derive from its new
+    /// targets.
     func noteSource(_ number: UInt32, _ builder: inout CommitBuilder) throws(StoreError) {
         guard isConcerned, let derivations,
             let concrete = builder.entity(tree: entity.tree, number: number)
@@ -449,7 +457,8 @@ extension BatchInserter {
         noteTargets(number, entity: concrete, builder.catalog)
     }
 
-    /// Notes whoever is computed from a row as it will be, and what is computed of the objects that it will lead to.
+    /// Notes the attributes that derive from a row as it will be, and its own that derive from its new
+    /// targets.
     func noteTargets(_ number: UInt32, entity concrete: Int, _ catalog: Catalog) {
         guard let derivations else { return }
         derivations.changed.append(number)
@@ -461,7 +470,7 @@ extension BatchInserter {
 
     // MARK: The end
 
-    /// Looks again for targets that were not there, and writes the rows that lead to them.
+    /// Looks up missing targets again, and rewrites the rows that refer to them.
     mutating func finishLinks(_ builder: inout CommitBuilder) throws(StoreError) {
         guard let links, !links.open.isEmpty else { return }
         try makeOpenTargets(links, &builder)
@@ -501,7 +510,8 @@ extension BatchInserter {
         }
     }
 
-    /// Refuses the batch if a new object still lacks the target of a mandatory relationship: no row about it has named one.
+    /// Throws if a new object still lacks the target of a required relationship: no row about it has named
+    /// one.
     mutating func checkLacking(_ builder: inout CommitBuilder) throws(StoreError) {
         var errors: [StoreError] = []
         var count = 0
@@ -540,7 +550,7 @@ extension BatchInserter {
             builder.replace(entity: concrete, number: number, old: old, values: values))
         for unique in builder.catalog.entities[concrete].uniques {
             let form = builder.catalog.uniques[unique].form
-            // Whether somebody else has the key is seen when all are written.
+            // Whether another object has the key is checked when all rows are written.
             guard form.watched.contains(where: { values[$0] != old.values[$0] }),
                 room.key.load(values, form, number: { $0.number })
             else { continue }
@@ -555,7 +565,7 @@ extension BatchInserter {
 }
 
 extension BatchInserter {
-    /// Counts a row as an update that was counted as unchanged: what it waited for has changed its object.
+    /// Counts a row as updated that counted as unchanged: a target that it waited for has changed its object.
     mutating func countUpdate(_ row: Int, _ number: UInt32) {
         guard let links, links.counted.insert(row).inserted else { return }
         result.updatedCount += 1
@@ -566,14 +576,14 @@ extension BatchInserter {
 }
 
 extension Catalog {
-    /// The uniqueness constraint of an entity without options that is about just these columns.
+    /// The uniqueness constraint of an entity that has no options and exactly these columns.
     fileprivate func plainUnique(of entity: Int, columns: [Int]) -> Int? {
         entities[entity].uniques.first { uniques[$0].isPlain && uniques[$0].columns == columns }
     }
 }
 
 extension ColumnBuffer {
-    /// The number that a cell of a column of references leads to.
+    /// The number that a cell of a column of references refers to.
     func target(_ row: Int) -> UInt32? {
         guard hasValue(row) else { return nil }
         return UInt32(

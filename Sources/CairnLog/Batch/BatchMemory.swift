@@ -4,7 +4,7 @@
 final class BatchMemory {
     private var room: BatchRoom?
 
-    /// That which is kept with the rest of a commit's memory.
+    /// The memory kept in a commit's memory.
     static func of(_ memory: CommitMemory) -> BatchMemory {
         if let known = memory.batch.pointee { return unsafeDowncast(known, to: BatchMemory.self) }
         let made = BatchMemory()

@@ -1,14 +1,16 @@
-// Looks ahead at a few rows of a batch: hashes their keys and prefetches the memory that processing them will touch.
+// Looks ahead at a few rows of a batch: hashes their keys and prefetches the memory that processing them will
+// touch.
 //
-// One row after the other would wait for its slot in the index, then for the directory, then for the stored row. Here
-// each of these is asked for, for a whole group, before the first of them is used.
+// Row by row, each would wait for its slot in the index, then for the directory, then for the stored row.
+// Here, each of these is requested for a whole group before the first of them is used.
 //
-// Most lists come in the order in which their objects were stored. So the object after that of the row before is looked at
-// first: its number, its place and its key lie behind those that were read last, and neither a hash nor the index is needed.
-// How far that holds is noticed as it goes along; what does not follow is looked for in the index.
+// Most lists come in the order in which their objects were stored. So the object after that of the previous
+// row is tried first: its number, its place and its key follow those that were read last, and neither a hash
+// nor the index is needed. How far that holds is measured along the way; rows that do not follow are looked
+// up in the index.
 //
-// What is found is a hint. Rows of the group that come first may change what is stored; so a stored row is taken from
-// here only if its directory cell is still the same, and a key that nobody had is looked for again.
+// What is found is a hint. Earlier rows of the group may change stored rows. So a stored row is taken from
+// here only if its directory cell is unchanged, and a key that no object had is looked up again.
 //
 // Threads: used by the holder of the turn alone.
 
@@ -21,7 +23,7 @@ struct BatchProbes: ~Copyable {
         /// The index in the catalog.
         let index: Int
         let form: KeyForm
-        /// The column, if it is one alone whose cells are compared as they are; else -1.
+        /// The column, if the key is a single column whose cells are compared as they are; else -1.
         let single: Int
     }
 
@@ -29,29 +31,29 @@ struct BatchProbes: ~Copyable {
     struct Candidate {
         var number: UInt32 = 0
         var cell = DirectoryCell.empty
-        /// What shows the row, and as which one.
+        /// The view that shows the row, and the row's index in it.
         var view: BlockView?
         var slot = 0
         /// Whether the row there has the key.
         var isSure = false
     }
 
-    /// What is known of a key.
+    /// What is known about a key.
     private enum Key {
-        /// The row has none.
+        /// The row has no key.
         static let none: UInt8 = 0
-        /// Its hash.
+        /// The hash is known.
         static let hashed: UInt8 = 1
-        /// That the candidate has it; the hash is not known.
+        /// The candidate has the key; the hash is unknown.
         static let met: UInt8 = 2
     }
 
-    /// So many rows are looked at together.
+    /// The number of rows that are looked up together.
     static let group = 16
 
     let constraints: [Constraint]
-    /// Whether a row may get a key that its identity says nothing of: from another constraint, by a predicate that it comes to
-    /// hold, or as a sum.
+    /// Whether a row may get a key that its identity does not determine: from another constraint, because a
+    /// predicate comes to hold, or as a sum.
     let entersOtherKeys: Bool
     private let tree: Int
     /// Whether stored rows will be read.
@@ -59,7 +61,7 @@ struct BatchProbes: ~Copyable {
     private let width: Int
     private var views: BlockViews
     private var lone: LoneRows
-    /// Whether rows may be read by themselves: what an order is made of is asked of the block.
+    /// Whether rows may be read individually: order keys are read from the whole block.
     private let readsAlone: Bool
     /// By place in the group and constraint.
     private let hashes: UnsafeMutablePointer<UInt64>
@@ -69,39 +71,40 @@ struct BatchProbes: ~Copyable {
     private var first = 0
     private var key = KeyBuffer()
     private let entity: Int
-    /// Whether rows may be looked for behind the one before. Where a row may get other keys than that by which it is found, two
-    /// objects may have one for the time being, and which of them is meant the index says.
+    /// Whether the row after the previous one may be tried first. If rows may get other keys than those by
+    /// which they are found, two objects may temporarily have the same key, and only the index determines
+    /// which one is meant.
     let canFollow: Bool
-    /// The number of the object that the next row is probably about; 0 if nobody knows.
+    /// The number of the object that the next row is probably about; 0 if unknown.
     private var expected: UInt32 = 0
-    /// So many rows in a row were not about what was expected.
+    /// The number of consecutive rows that were not about the expected object.
     private var misses = 0
     /// The object that was found last.
     private var last: UInt32 = 0
-    /// Where the object before the expected one lies.
+    /// The block of the object before the expected one.
     private var near = BlockHandle.none
     private var nearView: BlockView?
 
-    /// Where the stored rows of the group are, if they lie one behind the other in one block and have its keys.
+    /// The stored rows of the group, if they are consecutive in one block and have its keys.
     private(set) var run: Run?
 
-    /// Stored rows of one block with numbers that follow each other.
+    /// Stored rows of one block with consecutive numbers.
     struct Run {
         let number: UInt32
         let view: BlockView
         let slot: Int
-        /// The column of the key, which needs no comparing any more.
+        /// The column of the key, which need not be compared again.
         let key: Int
     }
 
-    /// So many numbers are tried that have no row of the entity.
+    /// How many numbers without a row of the entity may be skipped.
     private static let mostGaps = 16
-    /// After so many rows that were not about what was expected nothing is expected any more.
+    /// The number of consecutive misses after which no object is expected any longer.
     private static let mostMisses = 8
 
     /// - Parameters:
-    ///   - follows: whether the stored row is asked for before any hash.
-    ///   - changesKeys: whether a row may get another key than that by which its object is found.
+    ///   - follows: whether the next stored row is tried before any hash.
+    ///   - changesKeys: whether a row may get another key than the one by which its object is found.
     init(
         _ index: Int, _ catalog: Catalog, readsRows: Bool, follows: Bool = false,
         changesKeys: Bool = false
@@ -112,7 +115,8 @@ struct BatchProbes: ~Copyable {
             return Constraint(
                 index: unique, form: form, single: form.plainColumn(of: entity) ?? -1)
         }
-        // Of the local one: the optimiser (6.3.1) makes a trap of reading a property before all are set.
+        // Reads the local variable: the optimiser (6.3.1) makes a trap of reading a property before all are
+        // set.
         let entersOtherKeys =
             changesKeys || constraints.count > 1 || constraints.contains { $0.form.rule != nil }
         self.entersOtherKeys = entersOtherKeys
@@ -143,7 +147,7 @@ struct BatchProbes: ~Copyable {
 
     // MARK: Looking
 
-    /// Looks at rows of a batch. Those in the block that is open are not looked for: it has no bytes yet.
+    /// Looks up rows of a batch. Skips stored rows in the open block, because it has no bytes yet.
     mutating func look(
         _ batch: ColumnBatch, from start: Int, to end: Int, open: BlockHandle,
         _ builder: inout CommitBuilder
@@ -219,7 +223,7 @@ struct BatchProbes: ~Copyable {
         if readsAlone { try readAlone(end &- start, &builder) }
     }
 
-    /// Notes what shows a row of a block that has no view yet: the block, or that the row is to be read by itself.
+    /// Notes what shows a row of a block without a view: the block, or the row that is read individually.
     @inline(never)
     private mutating func meet(
         _ cell: DirectoryCell, _ place: Int, _ builder: inout CommitBuilder
@@ -238,7 +242,7 @@ struct BatchProbes: ~Copyable {
         if readsRows { view.prefetch(cell.slot, columns: width) }
     }
 
-    /// Reads the rows that are read by themselves.
+    /// Reads the rows that are read individually.
     @inline(__always)
     private mutating func readAlone(_ count: Int, _ builder: inout CommitBuilder)
         throws(StoreError)
@@ -253,8 +257,8 @@ struct BatchProbes: ~Copyable {
 
     // MARK: Following
 
-    /// Whether a row is about the object that is expected, or one of those behind it if rows before it were not: then that is
-    /// its candidate.
+    /// Whether a row is about the expected object, or about one of the next ones if rows before it were not.
+    /// If so, that object becomes its candidate.
     @inline(__always)
     private mutating func follow(
         _ batch: ColumnBatch, _ row: Int, _ open: BlockHandle, _ builder: inout CommitBuilder
@@ -288,7 +292,7 @@ struct BatchProbes: ~Copyable {
         return false
     }
 
-    /// Whether a whole group is about the objects that are expected, as they lie in one block.
+    /// Whether a whole group is about the expected objects, which are consecutive in one block.
     private mutating func followAll(
         _ batch: ColumnBatch, _ open: BlockHandle, _ builder: inout CommitBuilder
     ) throws(StoreError) -> Bool {
@@ -311,7 +315,7 @@ struct BatchProbes: ~Copyable {
             try column.pointee.differing(
                 first, view.cells + single, view, cell.slot, keepsUntouched: false) == 0
         else { return false }
-        // Cells that are both nil are equal, and no key.
+        // Cells that are both nil are equal, but are no key.
         for row in first..<first &+ Self.group where column.pointee.isNil(row: row) {
             return false
         }
@@ -331,7 +335,8 @@ struct BatchProbes: ~Copyable {
 
     // MARK: Rows that were compared
 
-    /// Whether the objects of a run are still where they were compared. Then the next rows are expected behind them.
+    /// Whether the objects of a run are still where they were compared. If so, the next rows are expected
+    /// after them.
     @inline(__always)
     mutating func accepts(_ run: ComparedRows.Run, _ builder: borrowing CommitBuilder) -> Bool {
         let cell = builder.state.directories[tree][run.number]
@@ -340,7 +345,7 @@ struct BatchProbes: ~Copyable {
             let other = builder.state.directories[tree][run.number &+ UInt32(step)]
             if other.place != cell.place &+ UInt64(step) { return false }
         }
-        // A block that is open has no place.
+        // An open block has no place.
         guard builder.state.blocks.entry(cell.handle).place == run.place else { return false }
         self.run = nil
         expected = run.number &+ UInt32(run.count)
@@ -349,7 +354,7 @@ struct BatchProbes: ~Copyable {
         return true
     }
 
-    /// Makes objects of a run that was accepted the candidates of its rows, of those that differ.
+    /// Makes the objects of an accepted run the candidates of its rows, for the rows that differ.
     mutating func take(_ run: ComparedRows.Run, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
@@ -372,7 +377,7 @@ struct BatchProbes: ~Copyable {
         }
     }
 
-    /// The view of a block of the entity; nil if it is one of another.
+    /// The view of a block of the entity; nil if the block is of another entity.
     @inline(__always)
     private mutating func viewInRun(_ handle: BlockHandle, _ builder: inout CommitBuilder)
         throws(StoreError) -> BlockView?
@@ -392,7 +397,8 @@ struct BatchProbes: ~Copyable {
         return view
     }
 
-    /// Notes the object of a row that was found by the index: if it lies near the one before, the next rows may follow it.
+    /// Notes the object of a row that the index found: if it is near the previous one, the next rows may
+    /// follow it.
     @inline(__always)
     private mutating func expect(_ number: UInt32) {
         if number &- last &- 1 < 4, misses > 0 || number >= expected {
@@ -402,7 +408,7 @@ struct BatchProbes: ~Copyable {
         last = number
     }
 
-    /// Nothing is expected any more, and no view is kept.
+    /// Stops expecting objects, and drops the view.
     private mutating func leaveRun() {
         expected = 0
         misses = 0
@@ -410,7 +416,7 @@ struct BatchProbes: ~Copyable {
         nearView = nil
     }
 
-    /// Whether a stored row has the key of a row of the batch, where that is one column alone.
+    /// Whether a stored row has the key of a row of the batch, if the key is a single column.
     @inline(__always)
     private func hasKey(
         _ row: Int, _ column: UnsafeMutablePointer<ColumnBuffer>, _ view: BlockView, _ slot: Int,
@@ -419,7 +425,7 @@ struct BatchProbes: ~Copyable {
         column.pointee.isKey(row, view.cells + constraints[constraint].single, slot)
     }
 
-    /// The view of a block; good until the next look.
+    /// The view of a block; valid until the next look.
     @inline(__always)
     mutating func view(_ handle: BlockHandle, _ builder: inout CommitBuilder)
         throws(StoreError) -> BlockView
@@ -450,7 +456,7 @@ struct BatchProbes: ~Copyable {
         return column.pointee.keyHash(row, seed: seed)
     }
 
-    /// What shows a stored row that was found by its key, and as which one.
+    /// The view of a stored row that was found by its key, and the row's index in it.
     mutating func view(
         of number: UInt32, _ cell: DirectoryCell, for row: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) -> (view: BlockView, slot: Int) {
@@ -461,7 +467,7 @@ struct BatchProbes: ~Copyable {
         return (try view(cell.handle, &builder), cell.slot)
     }
 
-    /// Lets go of all blocks.
+    /// Releases all blocks.
     mutating func forget() {
         leaveRun()
         views.trim(to: -1)
@@ -488,7 +494,8 @@ struct BatchProbes: ~Copyable {
         return nil
     }
 
-    /// The stored row that has the identifying key, if it is the first candidate and where it was; nil says nothing.
+    /// The stored row with the identifying key, if it is the first candidate and still where it was; nil
+    /// means unknown.
     @inline(__always)
     mutating func stored(
         _ row: Int, of batch: ColumnBatch, identity: Int, _ builder: borrowing CommitBuilder
@@ -498,7 +505,7 @@ struct BatchProbes: ~Copyable {
             if builder.state.directories[tree][candidates[place].number] == candidates[place].cell {
                 return candidates[place]
             }
-            // A row before has changed it, so the index is to be asked.
+            // An earlier row has changed it, so the index must be used.
             if let hash = hash(batch, row, identity, builder.seed) {
                 hashes[place &* constraints.count &+ identity] = hash
                 keys[place &* constraints.count &+ identity] = Key.hashed

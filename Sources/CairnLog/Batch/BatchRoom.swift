@@ -1,5 +1,5 @@
-// What batch inserts into one entity share: information about its columns, and memory. For a commit of one row, creating
-// these would take longer than writing the row.
+// What batch inserts into one entity share: information about its columns, and memory. For a commit of one
+// row, creating these would take longer than writing the row.
 //
 // Threads: used by the holder of the turn alone.
 
@@ -12,40 +12,40 @@ struct BatchRoom: ~Copyable {
     private let entity: Int
     private let setOnly: Bool
     private let updates: Bool
-    /// Whether the model's rules say what becomes of two values.
+    /// Whether the model's rules merge values.
     let merges: Bool
-    /// The properties of which they do not just say that the row's value is taken; empty if they are not followed.
+    /// The properties whose rules do more than take the row's value; empty if the rules are not applied.
     let merged: [MergedProperty]
-    /// The same of descendants whose objects rows were about, of the columns that they share.
+    /// The same for other entities whose objects rows were about, for the columns that they share.
     private var mergedOfOthers: [Int: [MergedProperty]] = [:]
-    /// Whether a row that says what is stored may change it by that.
+    /// Whether a rule may change an object although the row equals what is stored.
     let mergesEqual: Bool
-    /// Whether an object may get another key than that by which it was found.
+    /// Whether merging may change the key by which an object was found.
     let mergesKeys: Bool
     /// The columns that keys are made of.
     let keyColumns: ColumnSet
-    /// The columns that keys and derived attributes are made of, and those that merging compares: the value is needed, wherever
-    /// it is kept.
+    /// The columns of keys, the sources of derived attributes, and the columns that merging compares: the
+    /// value itself is needed, wherever it is stored.
     let wholeColumns: ColumnSet
     /// The derived columns.
     let derived: DerivedColumns
-    /// The columns that these are made of, one for each.
+    /// The columns that these derive from, one for each.
     let derivedFrom: [Int]
     /// The columns that an update leaves alone if the row does not name them.
     let kept: [Int]
-    /// By column: whether it is one of these.
+    /// By column: whether it is one of `kept`.
     let keepsColumn: [Bool]
-    /// The columns of relationships that a new object must have.
+    /// The columns of relationships that are required in a new object.
     let mandatoryReferences: [Int]
     var probes: BatchProbes
     var key = KeyBuffer()
     var other = KeyBuffer()
     /// The rows that live in the open block.
     var rows = RowList()
-    /// By merged property: whether that of the row is the newer one.
+    /// By merged property: whether the row's value is the newer one.
     var isNewer: [Bool] = []
 
-    /// The properties that the rules of another entity merge, of the columns that a row shares with it.
+    /// The properties that the rules of another entity merge, among the columns that a row shares with it.
     mutating func merged(of other: Int) -> [MergedProperty] {
         if let known = mergedOfOthers[other] { return known }
         let schema = catalog.schema
@@ -91,7 +91,7 @@ struct BatchRoom: ~Copyable {
         keepsColumn = stored.columns.indices.map(kept.contains)
     }
 
-    /// Whether it serves such a batch.
+    /// Whether it fits a batch with these options.
     borrowing func fits(
         _ catalog: Catalog, entity: Int, setOnly: Bool, updates: Bool, merges: Bool
     ) -> Bool {

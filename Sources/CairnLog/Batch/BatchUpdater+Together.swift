@@ -1,21 +1,21 @@
 // A batch update of whole columns on several threads.
 //
-//   1. The blocks that matches can be in are listed.
-//   2. Helpers, and this thread while it has nothing to write, make blocks anew: `BlockRewriter`.
-//   3. This thread writes what they made, in the order of the blocks, and does itself what they leave to it.
+//   1. The blocks that may contain matches are listed.
+//   2. Helpers, and this thread while it has nothing to write, rewrite blocks: `BlockRewriter`.
+//   3. This thread writes the rewritten blocks, in order, and processes those that the rewriters leave to it.
 //
-// Helpers read the state before the update, which is immutable and kept by the commit. So nothing is different with them but
-// the time that it takes.
+// Helpers read the state before the update, which is immutable and kept by the commit. So they change nothing
+// but the time that it takes.
 
 import CairnStore
 
 extension BatchUpdater {
     /// The number of blocks below which the work is done before a helper thread has started.
     private static let blocksWorthHelp = 16
-    /// How many blocks may wait to be written.
+    /// The maximum number of blocks that wait to be written.
     private static let ahead = 32
 
-    /// Whether all there is to do is to calculate columns, for rows that columns alone tell.
+    /// Whether the update only calculates columns, for rows that columns alone select.
     func isPlain(_ runner: FetchRunner) -> Bool {
         runner.objects == nil && runner.family.allSatisfy { target(of: $0).isPlain(plan) }
     }

@@ -1,19 +1,20 @@
-// Executes a batch update, block by block of the rows that match.
+// Executes a batch update, block by block.
 //
-//   1. The new values are made: constants are there already, arithmetic is done for whole columns, what else there is is asked
-//      of each object. All of it is asked of the state before the update, which is not changed by what is written.
-//   2. Rows that have the values already are passed over (BL4).
-//   3. Keys and references of the others move. A key that another row has then is noted; whether it is shared is known at
-//      the end, when all rows have their keys.
-//   4. The rows of a full block stay together if all of them change, or many and nothing but columns: a patch has the columns
-//      that do, or, if they are more than half of it and most rows change, all others are copied as they are encoded
-//      (`BlockEncoder.rewrite`).
-//      Other rows are gathered and written as new blocks.
-// If keys, references and objects have nothing to do with it, several threads make such blocks: `takeTogether`.
-// At the end: noted keys are judged, and what is computed from the rows is computed anew.
+//   1. The new values are calculated: constants are there already, arithmetic is done for whole columns, and
+//      everything else is evaluated object by object. All of it reads the state before the update, which the
+//      writes do not change.
+//   2. Rows that have the values already are skipped (BL4).
+//   3. Keys and references of the others move. A key that another row has then is noted; whether it is shared
+//      is known at the end, when all rows have their keys.
+//   4. The rows of a full block stay together if all of them change, or many do and only in columns: a patch
+//      has the columns that change, or, if these are more than half of the block and most rows change, all
+//      others are copied as they are encoded (`BlockEncoder.rewrite`). Other rows are gathered and written as
+//      new blocks.
+// If no keys, references or objects are involved, several threads make such blocks: `takeTogether`.
+// At the end, noted keys are checked, and attributes that derive from the rows are recomputed.
 //
-// Invariants: each row is met once. Between its death and the writing of its block a gathered row has none: nobody asks for
-// one before all are written.
+// Invariants: each row is processed once. Between its death and the writing of its new block, a gathered row
+// has no block: nothing looks it up before all are written.
 // Threads: within the turn; one owner.
 
 import CairnFormat
@@ -23,7 +24,7 @@ import FoundationEssentials
 
 /// Executes a batch update.
 final class BatchUpdater {
-    /// A key that another row had when a row came to it.
+    /// A key that another row had when a row got it.
     private struct Suspect {
         let unique: Int
         let number: UInt32
@@ -45,36 +46,36 @@ final class BatchUpdater {
     /// By entity of the catalog.
     private var targets: [Int: UpdateTarget] = [:]
     private let moment: Date
-    /// What is left to do for derived attributes; nil if there are none.
+    /// Pending work for derived attributes; nil if there are none.
     private let derivations: BatchDerivations?
-    // Loaded for every row whose key may change: one owner needs no watching.
+    // Loaded for every row whose key may change: with one owner, no exclusivity check is needed.
     @exclusivity(unchecked) private var key = KeyBuffer()
     @exclusivity(unchecked) private var other = KeyBuffer()
     private var suspects: [Suspect] = []
-    /// Keys to which suspects come again and again, by some bits of their hashes: as many more of them than of other keys there
-    /// came.
+    /// Frequent keys of suspects, by some bits of their hashes. The count is how many more suspects had this
+    /// key than other keys.
     private var crowds = [(hash: UInt64, count: Int)](repeating: (0, 0), count: 256)
-    /// Whether rows enough came to one key to know that it is shared, so that no more are looked at.
+    /// Whether enough rows got the same key to know that it is shared, so that no more rows are examined.
     private var isCrowded = false
-    /// The key to which they came, as suspects are counted.
+    /// The key that they got, as suspects are counted.
     private var crowded: UInt64?
     private var refused: [StoreError] = []
-    /// The rows that changed, if their ids are wanted.
+    /// The rows that changed, if their ids are requested.
     private var changed: [(number: UInt32, entity: Int)]?
     var result = BatchUpdateResult()
 
     private let rowsThatChange = UnsafeMutablePointer<UInt16>.allocate(
         capacity: FormatLimits.maximumRows)
-    /// The block that is made anew here.
+    /// The block that is rewritten here.
     private lazy var made = RewrittenBlock()
 
-    /// The most errors that are told.
+    /// The maximum number of errors that are listed.
     private static let mostErrors = 100
-    /// So many rows cannot come to have one key and part again.
+    /// The number of rows with the same key from which on they cannot all part again.
     private static let mostOfOneKey = 1000
 
-    /// - Parameter derivations: where to note what is to be computed anew, for whoever settles it; nil only if the schema has no
-    ///   derived attributes.
+    /// - Parameter derivations: collects what must be recomputed, for the caller to settle; nil only if the
+    ///   schema has no derived attributes.
     init(
         _ plan: BatchUpdatePlan, listsIDs: Bool, moment: Date, _ derivations: BatchDerivations?,
         _ builder: borrowing CommitBuilder
@@ -82,7 +83,7 @@ final class BatchUpdater {
         reader = builder.reader
         tools = builder.tools
         identity = builder.reader.identity
-        // Who was folded into another meanwhile is meant as that.
+        // The id of an object that was merged into another one stands for the survivor.
         if builder.state.redirects == nil {
             self.plan = plan
         } else {
@@ -128,7 +129,7 @@ final class BatchUpdater {
         listIDs(order)
     }
 
-    /// Updates objects that somebody else has found. Derived attributes are left to be settled.
+    /// Updates objects that the caller has found. The caller settles derived attributes.
     func run(_ numbers: [UInt32], _ builder: inout CommitBuilder) throws(StoreError) {
         try checkTargets(builder)
         var hits: [RowHit] = []
@@ -142,7 +143,7 @@ final class BatchUpdater {
         listIDs(nil)
     }
 
-    /// Writes what is left, and refuses the update if something stands against it.
+    /// Writes what is left, and throws if values were rejected or keys are shared.
     private func end(_ builder: inout CommitBuilder) throws(StoreError) {
         for target in targets.values.sorted(by: { $0.entity < $1.entity }) {
             try builder.writeParts(&target.gathered)
@@ -153,7 +154,7 @@ final class BatchUpdater {
         try judge(&builder)
     }
 
-    /// Whether it makes sense to look at more rows.
+    /// Whether it is worthwhile to examine more rows.
     var goesOn: Bool {
         refused.count < Self.mostErrors && !isCrowded
     }
@@ -177,7 +178,7 @@ final class BatchUpdater {
         }
     }
 
-    /// The objects that relationships are to lead to must be there.
+    /// Throws if a target that relationships are to refer to does not exist.
     private func checkTargets(_ builder: borrowing CommitBuilder) throws(StoreError) {
         for assignment in plan.assignments {
             guard case .constant(.objectID(let id)) = assignment.content,
@@ -220,7 +221,7 @@ final class BatchUpdater {
 
     // MARK: The rows of a block
 
-    /// - Parameter fillsBlocks: false if it is known that the rows of the block do not fill one any more.
+    /// - Parameter fillsBlocks: false if the rows of the block are known to fill no block any longer.
     func take(
         _ block: CachedBlock, _ entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
         fillsBlocks: Bool = true, _ builder: inout CommitBuilder
@@ -247,7 +248,7 @@ final class BatchUpdater {
         try gather(target, block, view, rows, slots, first.handle, &builder)
     }
 
-    /// Puts the new values of the rows in some slots into the target's values; false if one of them is refused.
+    /// Calculates the target's values for the rows in some slots. Returns false if one of them is rejected.
     private func calculate(
         _ target: UpdateTarget, _ block: CachedBlock, _ slots: UnsafeBufferPointer<UInt16>
     ) throws(StoreError) -> Bool {
@@ -283,7 +284,7 @@ final class BatchUpdater {
                     preconditionFailure("a plan has values of the columns' types")
                 }
             } catch {
-                // What could not be read is nil.
+                // A value that could not be read is nil, so a read error comes first.
                 try objects.rethrow()
                 target.values.columns[assignment.column].setNil(row: row)
                 refuse(error, number, target.entity)
@@ -292,7 +293,7 @@ final class BatchUpdater {
         try objects.rethrow()
     }
 
-    /// Has the rows of a block stay together; false if they would not fill one any more.
+    /// Rewrites the rows of a block together. Returns false if they would no longer fill a block.
     private func rewrite(
         _ target: UpdateTarget, _ block: CachedBlock, _ view: BlockView, _ handle: BlockHandle,
         _ entry: BlockEntry, _ builder: inout CommitBuilder
@@ -372,7 +373,7 @@ final class BatchUpdater {
 
     // MARK: Keys and references
 
-    /// Takes a row's keys and references from what they are in a block to what they are in a batch.
+    /// Moves a row's keys and references from those in a block to those in a batch.
     private func move(
         _ target: UpdateTarget, _ block: CachedBlock, _ view: BlockView, _ slot: Int,
         _ batch: ColumnBatch, _ row: Int, _ number: UInt32, _ builder: inout CommitBuilder
@@ -404,7 +405,7 @@ final class BatchUpdater {
         }
     }
 
-    /// Puts the key that is loaded into an index, and notes it if somebody else may have it.
+    /// Enters the loaded key into an index, and notes it if another row may have it.
     private func enter(_ unique: Int, _ number: UInt32, _ builder: inout CommitBuilder) {
         let hash = key.hash(seed: builder.seed)
         builder.tools.partial?.ask(unique: unique, key.bytes)
@@ -414,12 +415,12 @@ final class BatchUpdater {
             suspects.append(suspect)
         }
         builder.insertKey(hash, number: number, unique: unique)
-        // So many that share a key are never refused one by one.
+        // Too many rows share a key to reject them one by one.
         if builder.state.uniques[unique].isCrowded { isCrowded = true }
     }
 
-    /// Counts the suspects that come to one key, be there others in between. A key that many come to is shared when all is
-    /// done, as each row is met once; and an index in which many share a key is slow.
+    /// Counts the suspects that get the same key, even with others in between. A key that many get is shared
+    /// at the end, because each row is processed once; and an index in which many share a key is slow.
     private func noteSuspect(_ hash: UInt64) {
         let place = Int(truncatingIfNeeded: hash &>> 32 & 255)
         if crowds[place].hash == hash {
@@ -435,9 +436,10 @@ final class BatchUpdater {
         }
     }
 
-    /// Refuses the update if keys are shared in the state after it.
+    /// Throws if keys are shared in the state after the update.
     private func judge(_ builder: inout CommitBuilder) throws(StoreError) {
-        // Where not all rows were met, others than those of the crowd may have had the keys that nobody has moved yet.
+        // If not all rows were processed, keys other than the crowded one may be held by rows that have not
+        // moved yet.
         for suspect in suspects
         where refused.count < Self.mostErrors && (!isCrowded || suspect.counted == crowded) {
             guard
@@ -490,7 +492,7 @@ final class BatchUpdater {
             context: .init(entity: plan.entity.name, key: refused[0].context.key), details: refused)
     }
 
-    /// Notes the objects of a block that was made anew.
+    /// Notes the objects of a rewritten block.
     func noteChanged(_ made: RewrittenBlock, _ entity: Int) {
         guard changed != nil else { return }
         for place in 0..<made.count {

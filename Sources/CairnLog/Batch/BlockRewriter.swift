@@ -1,26 +1,26 @@
 // Rewrites the blocks of a batch update, on any thread.
 //
-// It does what can be done with the columns of a block alone: constants and arithmetic, for blocks of which so many rows change
-// that all stay together. What takes more, as keys, references, derived attributes, or the evaluation of an expression object by object,
-// is left to the holder of the turn.
+// It does what the columns of a block alone allow: constants and arithmetic, for blocks in which so many rows
+// change that all stay together. Everything else, such as keys, references, derived attributes, or the
+// evaluation of an expression object by object, is left to the holder of the write lock.
 //
 // Threads: one owner; the state that is read is pinned by whoever waits for it.
 
 import CairnFormat
 import CairnStore
 
-/// Rewrites blocks, one after the other.
+/// Rewrites blocks one after another.
 final class BlockRewriter {
     private let plan: BatchUpdatePlan
     private let reader: StoreReader
     private let runner: FetchRunner
     private let sizes: StoreSizes
-    /// Whether what is written may be packed. No later segment says less.
+    /// Whether written blocks may be packed. No later segment allows less.
     private let isPacking: Bool
     private let noted: [Int]
     private var targets: [Int: UpdateTarget] = [:]
-    /// The block that was made last. It goes when the next one is there, so that their memory is not given back and asked for
-    /// with each.
+    /// The last rewritten block. It is kept until the next one is there, so that their memory is not freed
+    /// and allocated for each.
     private var last: CachedBlock?
     private var encoder = RowBlockEncoder()
     private let scratch = ScanScratch()
@@ -40,7 +40,7 @@ final class BlockRewriter {
         for target in targets.values { target.end(reader.batches) }
     }
 
-    /// Makes a block anew as far as that can be done here.
+    /// Rewrites a block as far as possible here.
     func make(_ block: ScanBlock, into result: RewrittenBlock) {
         do throws(StoreError) {
             result.outcome = try outcome(of: block, result)
@@ -52,7 +52,7 @@ final class BlockRewriter {
     private func outcome(of block: ScanBlock, _ result: RewrittenBlock) throws(StoreError)
         -> RewrittenBlock.Outcome
     {
-        // Where all rows are wanted, the block will be gone soon.
+        // If all rows match, the block is soon replaced.
         let (cached, count) = try runner.pick(
             block, noted, scratch, isPassing: runner.filter == nil)
         last = cached
@@ -100,7 +100,7 @@ final class BlockRewriter {
         return outcome
     }
 
-    /// Leaves rows to the holder of the turn.
+    /// Leaves rows to the holder of the write lock.
     private func select(
         _ slots: UnsafeBufferPointer<UInt16>, of cached: CachedBlock, _ result: RewrittenBlock
     ) {

@@ -36,7 +36,7 @@ extension ColumnBuffer {
         return differing
     }
 
-    /// Whether every cell on both sides has a value, and it is here.
+    /// Whether every cell on both sides has a value, stored inline.
     @inline(__always)
     private func isPlain(_ row: Int, _ cells: UnsafePointer<CellColumn>, _ slot: Int) -> Bool {
         func areAll(_ mark: UInt64, _ bytes: UnsafePointer<UInt8>) -> Bool {
@@ -51,7 +51,7 @@ extension ColumnBuffer {
         return areAll(0, nils + slot)
     }
 
-    /// A bit for each place where something does not hold.
+    /// A bit for each place at which a condition does not hold.
     @inline(__always)
     private static func differing(_ isEqual: (Int) -> Bool) -> UInt32 {
         var differing: UInt32 = 0
@@ -103,8 +103,8 @@ extension ColumnBuffer {
         }
     }
 
-    /// Whether the bytes lie one behind the other in the same way on both sides, and are the same: then they are compared at
-    /// once. If not, nothing is said.
+    /// Whether the bytes are contiguous in the same way on both sides, and equal: then one call compares them
+    /// all. False says nothing about the rows.
     @inline(__always)
     private func areSameRun(
         _ row: Int, _ starts: UnsafePointer<UInt32>, _ cells: UnsafePointer<CellColumn>, _ slot: Int

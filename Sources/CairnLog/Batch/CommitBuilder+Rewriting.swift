@@ -1,14 +1,14 @@
 // Blocks whose rows are updated together.
 //
-// The rows stay together in their order, so that whatever does not change stays where it is, and a patch names it
-// (Format 45), or is copied as it is encoded.
+// The rows stay together in their order, so that columns that do not change stay where they are, and a patch
+// refers to them (Format 45), or are copied as they are encoded.
 
 import CairnFormat
 import CairnStore
 
 extension CommitBuilder {
-    /// Writes a rewritten block that replaces another one. The caller updates the indexes; the keys of fetch indexes do not
-    /// change.
+    /// Writes a rewritten block that replaces another one. The caller updates the indexes; the keys of fetch
+    /// indexes do not change.
     mutating func replace(_ old: BlockHandle, _ entry: BlockEntry, by made: RewrittenBlock)
         throws(StoreError)
     {

@@ -1,12 +1,12 @@
 // The result of comparing the rows of a batch with a published state.
 //
-// It is told in runs: rows that are about objects which lie one behind the other in one block, by number too. Of each it is
-// known where the objects were, and which rows say something else.
+// It consists of runs: rows about objects that are consecutive in one block, and in their numbers. A run
+// records where the objects were, and which rows differ from them.
 //
-// What is found holds as long as the objects lie there: the content of a place never changes. So whoever uses it asks where
-// they are by then, and needs not know which state was compared.
+// A result holds as long as the objects stay there, because the content of a place never changes. So the user
+// of a run checks where they are at that time, and need not know which state was compared.
 //
-// Invariants: runs are in the order of the rows, and none has a row of another; `differing` has no bit beyond `count`.
+// Invariants: runs are in the order of the rows and do not overlap; `differing` has no bit beyond `count`.
 // Threads: handed from one that compares to one that uses it.
 
 import CairnFormat
@@ -14,24 +14,24 @@ import CairnStore
 
 /// What is known about the rows of a batch.
 final class ComparedRows {
-    /// Rows behind each other, at most `BatchProbes.group` of them.
+    /// Consecutive rows, at most `BatchProbes.group` of them.
     struct Run {
         let row: Int
         let count: Int
         /// The number of the object of the first row.
         let number: UInt32
-        /// Where that lies in its block.
+        /// The slot of that object in its block.
         let slot: Int
         let place: Place
-        /// The rows that do not say what is stored, a bit each from the lowest on.
+        /// The rows that differ from what is stored, one bit each, lowest bit first.
         let differing: UInt32
     }
 
     private(set) var runs: [Run] = []
-    /// What the columns of the state that was compared are; nil if nothing was.
+    /// The catalog of the compared state; nil if nothing was compared.
     private var catalog: Catalog?
 
-    /// Notes a run behind those that are known.
+    /// Appends a run.
     func note(_ run: Run, _ catalog: Catalog) {
         if self.catalog == nil {
             self.catalog = catalog
@@ -40,18 +40,18 @@ final class ComparedRows {
         runs.append(run)
     }
 
-    /// Whether something is known that a state with another catalog may use.
+    /// Whether there is a result that a state with another catalog may use.
     func isKnown(_ catalog: Catalog) -> Bool { self.catalog?.describesSame(as: catalog) ?? false }
 }
 
-/// A way through the runs of a batch.
+/// A cursor over the runs of a batch.
 struct ComparedCursor {
     private let rows: ComparedRows
     private var next = 0
 
     init(_ rows: ComparedRows) { self.rows = rows }
 
-    /// The first run that begins at a row or behind it; nil if there is none. Rows rise from call to call.
+    /// The first run that begins at or after a row; nil if there is none. Rows ascend from call to call.
     @inline(__always)
     mutating func run(from row: Int) -> ComparedRows.Run? {
         while next < rows.runs.count {

@@ -1,13 +1,14 @@
 // Deletes objects and applies their delete rules.
 //
-//   1. What is to be deleted is gone through; each object's rules add more: cascade deletes on, nullify
-//      clears what points at it, deny is noted. An object is gone through once, so circles end.
-//   2. A denial stands if the object that denies is not deleted as well, and so does a mandatory reference of a row that
-//      stays: then nothing is deleted, and all of them are told.
+//   1. Iterates over the objects to delete; each object's rules add more: cascade deletes further objects,
+//      nullify clears what refers to it, deny is noted. Each object is processed once, so cycles end.
+//   2. A denial stands if the object that denies is not deleted as well, and so does a required reference of
+//      a row that stays: then nothing is deleted, and all of them are reported.
 //   3. References of rows that stay are cleared.
 //   4. Rows and pairs are deleted.
-//   5. Derived attributes made of what went are noted; whoever asked settles them.
-//   6. Then `checkKeys`: where nil is a value, or a predicate asks for it, a reference that was cleared gives its row a key.
+//   5. Attributes that derive from deleted rows are noted; the caller settles them.
+//   6. Then `checkKeys`: if nil is a value, or a predicate tests for it, a cleared reference gives its row a
+//      key.
 //
 // Threads: within the turn, in one thread.
 
@@ -24,22 +25,23 @@ struct DeletePlanner {
 
     private let catalog: Catalog
     private let identity: StoreIdentity
-    /// Objects to be deleted by tree and number, in the order they were met.
+    /// Objects to delete, by tree and number, in the order in which they were found.
     private var order: [(tree: Int, entity: Int, number: UInt32)] = []
     private var doomed: Set<UInt64> = []
     /// Rows whose reference to a deleted object is cleared.
     private var cleared: [UInt64: [Int]] = [:]
     private var denials: [(object: UInt64, by: UInt64, key: String, entity: Int, number: UInt32)] =
         []
-    /// What is left to do for derived attributes; nil if there are none.
+    /// Pending work for derived attributes; nil if there are none.
     private let derivations: BatchDerivations?
-    /// Rows whose key under a constraint may be another one.
+    /// Rows whose key under a constraint may have changed.
     private var rekeyed: [(tree: Int, number: UInt32, unique: Int)] = []
 
     /// Whether the outcome lists what was deleted.
     private let listsNumbers: Bool
 
-    /// - Parameter derivations: where to note what is to be computed anew; nil only if the schema has no derived attributes.
+    /// - Parameter derivations: collects what must be recomputed; nil only if the schema has no derived
+    ///   attributes.
     init(
         catalog: Catalog, identity: StoreIdentity, derivations: BatchDerivations?,
         listsNumbers: Bool
@@ -54,7 +56,7 @@ struct DeletePlanner {
         UInt64(tree) << 32 | UInt64(number)
     }
 
-    /// Deletes objects of a tree; those that do not exist are passed over.
+    /// Deletes objects of a tree; ignores those that do not exist.
     mutating func delete(_ numbers: [UInt32], tree: Int, _ builder: inout CommitBuilder)
         throws(StoreError) -> Outcome
     {
@@ -86,14 +88,14 @@ struct DeletePlanner {
                 guard listsNumbers else { continue }
                 outcome.numbers.append((row.entity, row.number))
             } else {
-                // The rows of pairs are not objects: nobody counts them.
+                // The rows of pairs are not objects and do not count.
                 builder.deletedCount -= 1
             }
         }
         return outcome
     }
 
-    /// Objects of a tree, among some, that were deleted besides those that were asked for.
+    /// The objects of a tree, among some, that were deleted in addition to the requested ones.
     func deleted(besides outcome: Outcome, _ tree: Int, among numbers: borrowing NumberSet)
         -> [(entity: Int, number: UInt32)]
     {
@@ -105,17 +107,17 @@ struct DeletePlanner {
         return found
     }
 
-    /// Whether objects of a tree go without anything being asked or noted about them but that they are there.
+    /// Whether deleting objects of a tree requires no check but that they exist, and no notes about them.
     func needsNoRules(_ tree: Int) -> Bool { derivations == nil && isWithoutRules(tree) }
 
-    /// Deletes what a scan finds, block by block, of a tree that needs no rules.
+    /// Deletes the rows that a scan finds, block by block, of a tree that needs no rules.
     func delete(_ runner: FetchRunner, tree: Int, _ builder: inout CommitBuilder) throws(StoreError)
         -> Outcome
     {
         var outcome = Outcome()
         var deletion = BlockwiseDeletion(catalog)
         for entity in runner.family { builder.expectDeletion(of: entity, &deletion) }
-        // What is found is found in the state before: what dies here changes nothing about the blocks that come.
+        // The scan reads the state before, so rows that die here do not affect the blocks to come.
         try runner.scan { block, entity, slots throws(StoreError) in
             try builder.delete(slots, of: block, tree: tree, &deletion)
             outcome.requested += slots.count
@@ -127,11 +129,11 @@ struct DeletePlanner {
         return outcome
     }
 
-    /// Rows from which on it pays to look at all of them together.
+    /// The number of rows from which on it pays to process them together.
     private static let many = 16
 
-    /// Whether nothing leads to objects of a tree, and nothing leads from them that has to be asked: then whatever is deleted
-    /// goes alone.
+    /// Whether nothing refers to objects of a tree, and their own relationships have no rules to apply: then
+    /// deleting an object affects no other.
     private func isWithoutRules(_ tree: Int) -> Bool {
         !catalog.references.contains { $0.target == tree }
             && !catalog.family(of: catalog.trees[tree].root).contains { entity in
@@ -142,12 +144,12 @@ struct DeletePlanner {
             }
     }
 
-    /// Notes the objects that there are, each once.
+    /// Adds the objects that exist, each once.
     private mutating func doomAlone(
         _ numbers: [UInt32], _ tree: Int, _ builder: borrowing CommitBuilder
     ) {
         var known = NumberSet()
-        // A few high numbers would take a bit for each that is lower.
+        // For a few high numbers, a dense set would take a bit for each lower number.
         var scattered: Set<UInt32> = []
         let isDense = Int(numbers.max() ?? 0) / 64 <= numbers.count * 4
         order.reserveCapacity(numbers.count)
@@ -172,7 +174,7 @@ struct DeletePlanner {
     private mutating func applyRules(
         _ row: (tree: Int, entity: Int, number: UInt32), _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        // What points at the row, by whatever column.
+        // What refers to the row, through any column.
         var sources: [UInt32] = []
         for (position, reference) in catalog.references.enumerated()
         where reference.target == row.tree {
@@ -197,7 +199,7 @@ struct DeletePlanner {
         try applyOwnRules(row, &builder)
     }
 
-    /// The name of the relationship whose rule a reference obeys: the one that leads back.
+    /// The name of the relationship whose rule a reference obeys: the inverse.
     private func relationship(behind reference: Catalog.ReferenceDefinition) -> String {
         let entities = catalog.schema.entities
         guard reference.entity < entities.count,
@@ -208,7 +210,7 @@ struct DeletePlanner {
         return entities[destination].relationships[back].description.name
     }
 
-    /// The rules of relationships that lead away from the row.
+    /// Applies the rules of the row's own relationships.
     private mutating func applyOwnRules(
         _ row: (tree: Int, entity: Int, number: UInt32), _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -262,10 +264,10 @@ struct DeletePlanner {
 
     // MARK: What stands against it
 
-    /// The most errors of one kind that are told.
+    /// The maximum number of errors of one kind that are listed.
     private static let mostErrors = 100
 
-    /// Refuses the deletion if denials stand or mandatory references would become nil, and tells of both.
+    /// Throws if denials stand or required references would become nil, and reports both.
     private func checkBlockers(_ builder: inout CommitBuilder) throws(StoreError) {
         let denials = denialErrors()
         let mandatory = try mandatoryErrors(&builder)
@@ -290,12 +292,12 @@ struct DeletePlanner {
         if count > errors.count { message += "; \(errors.count) of \(count) are listed" }
         var context = first.context
         context.value = nil
-        // Of several kinds none is the one that it is about.
+        // If there are several kinds of errors, the context names none of the objects.
         if code == .multiple { context = .init(entity: context.entity) }
         throw StoreError(code, message, context: context, details: errors)
     }
 
-    /// The denials that stand.
+    /// Returns errors for the denials that stand.
     private func denialErrors() -> (told: [StoreError], count: Int) {
         var errors: [StoreError] = []
         var count = 0
@@ -315,7 +317,7 @@ struct DeletePlanner {
         return (errors, count)
     }
 
-    /// References that are to be cleared but must not be nil.
+    /// Returns errors for references that would be cleared but must not be nil.
     private func mandatoryErrors(_ builder: inout CommitBuilder) throws(StoreError)
         -> (told: [StoreError], count: Int)
     {
@@ -344,7 +346,7 @@ struct DeletePlanner {
         return (errors, count)
     }
 
-    /// Whom a reference leads to, as a value; nil if to nobody.
+    /// The target of a reference, as a value; nil if there is none.
     private func target(
         of number: UInt32, _ entity: Int, _ column: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) -> Value? {
@@ -355,7 +357,7 @@ struct DeletePlanner {
         return .objectID(id(key(tree, target)))
     }
 
-    /// The id of what has a place among the doomed.
+    /// The id of an object that is a member of `doomed`.
     private func id(_ key: UInt64) -> ObjectID {
         identity.id(
             key & 0xFFFF_FFFF, entity: catalog.schemaEntity(catalog.trees[Int(key >> 32)].root))
@@ -381,8 +383,8 @@ struct DeletePlanner {
     // MARK: References
 
     private mutating func clearReferences(_ builder: inout CommitBuilder) throws(StoreError) {
-        // Many at a time: an object may have a million others that point at it. Whether a row got the key of another is asked
-        // when all are written.
+        // Written many at a time: a million objects may refer to a single one. Whether a row got the key of
+        // another is checked when all are written.
         var pending: [Int: [PendingRows.Row]] = [:]
         for (key, columns) in cleared.sorted(by: { $0.key < $1.key }) where !doomed.contains(key) {
             let tree = Int(key >> 32)
@@ -419,7 +421,7 @@ struct DeletePlanner {
 
     // MARK: Keys
 
-    /// Notes the constraints with options that look at columns which are cleared.
+    /// Notes the constraints with options that involve cleared columns.
     private mutating func noteKeys(_ tree: Int, _ entity: Int, _ number: UInt32, _ columns: [Int]) {
         for unique in catalog.entities[entity].uniques where !catalog.uniques[unique].isPlain {
             let watched = catalog.uniques[unique].form.watched
@@ -427,7 +429,7 @@ struct DeletePlanner {
         }
     }
 
-    /// Refuses a deletion that leaves two objects with one key. To be asked when everything is written.
+    /// Throws if a deletion leaves two objects with one key. To be called when everything is written.
     func checkKeys(_ builder: inout CommitBuilder) throws(StoreError) {
         for row in rekeyed {
             guard try builder.hasRow(tree: row.tree, row.number),

@@ -1,13 +1,14 @@
-// Relationships that a batch sets after all of its rows: to-many ones, and those to-one ones whose inverse must be updated
-// too.
+// Relationships that a batch sets after all of its rows: to-many ones, and those to-one ones whose inverse
+// must be updated too.
 //
-//   1. What rows say is done one after the other, in their order, to rows as a save would load them: a member gets or loses its
-//      owner, partners of one-to-one relationships let go, pairs are noted.
-//   2. What the rest of a save does follows: references agree, pairs, derived attributes, order keys; and all is written.
-//   3. So much at a time as fits into memory. Whether members have lost an owner that they must have, and whether keys are shared,
-//      is asked by whoever uses it when all is written.
+//   1. Rows are applied one after another, in their order, to rows as a save would load them: a member gets
+//      or loses its owner, partners of one-to-one relationships are released, pairs are noted.
+//   2. Then the rest of a save follows: references are made consistent, then pairs, derived attributes and
+//      order keys; and everything is written.
+//   3. This is done in portions that fit into memory. The caller checks, when all is written, whether members
+//      have lost a required owner, and whether keys are shared.
 //
-// A list that says what is stored loads no row and writes none.
+// A list that equals what is stored loads no row and writes none.
 //
 // Invariants: rows, pairs and orders that are not written yet count as if they were stored.
 // Threads: within the turn, in one thread.
@@ -22,7 +23,7 @@ struct LateLinks {
         let owner: UInt32
     }
 
-    /// A pair, by its schema's index; in order where it has no direction.
+    /// A pair, by its index in the schema; with sorted ends if it has no direction.
     private struct Pair: Hashable, Comparable {
         let pairs: Int
         let source: UInt32
@@ -40,11 +41,11 @@ struct LateLinks {
         let entity: Int
         let relationship: Int
         var members: [ObjectID] = []
-        /// Whether these are all; else they come to the end.
+        /// Whether these are all members; else they are appended.
         var isWhole = false
     }
 
-    /// A row whose key was moved, and the row of the request that did so.
+    /// A row whose key changed, and the row of the request that caused it.
     struct MovedKey {
         let entity: Int
         let number: UInt32
@@ -53,7 +54,7 @@ struct LateLinks {
         let row: Int
     }
 
-    /// A row that lost what it must lead to.
+    /// A row that lost the target of a required relationship.
     struct Loosened {
         let entity: Int
         let number: UInt32
@@ -65,18 +66,18 @@ struct LateLinks {
     private let identity: StoreIdentity
     private let entity: SchemaEntity
     private var planner: SavePlanner
-    /// Whether a pair is to be there.
+    /// Whether a pair is to exist.
     private var pairs: [Pair: Bool] = [:]
-    /// Who may have come to a side.
+    /// Members that may have been added to a side.
     private var arrivals: [Side: [UInt32]] = [:]
     private var orders: [Side: Order] = [:]
     private var sides: [Side] = []
-    /// By row of the planner: the row of the request that changed it last.
+    /// By row of the planner: the last row of the request that changed it.
     private var causes: [Int: Int] = [:]
     private(set) var movedKeys: [MovedKey] = []
     private(set) var loosened: [Loosened] = []
 
-    /// So many rows, pairs and places in lists are written at a time.
+    /// The maximum number of rows, pairs and lists that are written at a time.
     private static let most = 16_384
 
     init(_ entity: SchemaEntity, _ catalog: Catalog, _ identity: StoreIdentity) {
@@ -98,7 +99,7 @@ struct LateLinks {
 
     // MARK: To-one relationships
 
-    /// Lets a to-one relationship lead to an object, or nowhere; whether it did not before.
+    /// Sets a to-one relationship to an object, or to nil. Returns whether it changed.
     mutating func lead(
         _ number: UInt32, _ column: Int, to target: UInt32?, row: Int,
         _ builder: inout CommitBuilder
@@ -120,7 +121,7 @@ struct LateLinks {
             causes[other] = row
             try planner.releasePartner(of: other, back, &builder)
             planner.rows[other].values[back] = .objectID(id(number, entity.index))
-            // Where the relationship is its own inverse the one before may have been that.
+            // If the relationship is its own inverse, the released partner may have been this object.
             planner.rows[index].values[column] = value
         } else if let list = relationship.inverse,
             let reference = catalog.reference(
@@ -137,7 +138,7 @@ struct LateLinks {
 
     // MARK: To-many relationships
 
-    /// Gives a to-many relationship members; whether it had others, or others as well.
+    /// Sets the members of a to-many relationship, or adds some. Returns whether they changed.
     mutating func set(
         _ relationship: Int, of number: UInt32, to members: [UInt32], replaces: Bool, row: Int,
         _ builder: inout CommitBuilder
@@ -172,7 +173,7 @@ struct LateLinks {
         return isChanged
     }
 
-    /// Puts members at the end of a list.
+    /// Appends members to a list.
     private mutating func come(
         _ members: [ObjectID], to side: Side, _ entity: Int, _ relationship: Int
     ) {
@@ -186,7 +187,7 @@ struct LateLinks {
         orders[side]?.members += members
     }
 
-    /// Members that lead to their owner themselves.
+    /// Sets members that refer to their owner by a column.
     private mutating func setColumn(
         _ column: Int, _ members: Int, _ side: Side, _ wanted: [UInt32], replaces: Bool, row: Int,
         _ builder: inout CommitBuilder
@@ -209,7 +210,7 @@ struct LateLinks {
         let known = Set(stored)
         var came: [UInt32] = []
         for number in wanted {
-            // Nobody has taken it away.
+            // It is a member already, and no row has removed it.
             if known.contains(number), planner.workingIndex(tree: tree, number: number) == nil {
                 continue
             }
@@ -224,7 +225,7 @@ struct LateLinks {
         return (came, isChanged || !came.isEmpty)
     }
 
-    /// Members that are kept as pairs.
+    /// Sets members that are stored as pairs.
     private mutating func setPairs(
         _ pairs: Int, isSource: Bool, _ side: Side, _ wanted: [UInt32], replaces: Bool,
         _ builder: inout CommitBuilder
@@ -271,7 +272,7 @@ struct LateLinks {
 
     // MARK: What is stored
 
-    /// The members of a side that are stored as pairs, with the numbers of these.
+    /// The members of a side that are stored as pairs, with the numbers of the pairs.
     private func storedPairs(_ side: Side, _ builder: inout CommitBuilder) throws(StoreError)
         -> [(member: UInt32, pair: UInt32)]
     {
@@ -319,7 +320,7 @@ struct LateLinks {
         return known.sorted { ($0.key, $0.row) < ($1.key, $1.row) }.map(\.member)
     }
 
-    /// How many members a to-many relationship has, when all is written.
+    /// The number of members of a to-many relationship, when everything is written.
     func count(_ relationship: Int, of number: UInt32, _ builder: inout CommitBuilder)
         throws(StoreError) -> Int
     {
@@ -336,10 +337,10 @@ struct LateLinks {
 
     // MARK: Writing
 
-    /// Whether it is time to write what there is.
+    /// Whether it is time to write the pending changes.
     var isLarge: Bool { planner.rows.count + pairs.count + sides.count > Self.most }
 
-    /// Writes what was said.
+    /// Writes the pending changes.
     mutating func write(_ builder: inout CommitBuilder) throws(StoreError) {
         for (pair, isThere) in pairs.sorted(by: { $0.key < $1.key }) {
             let schema = catalog.schema.pairs[pair.pairs]
@@ -365,7 +366,7 @@ struct LateLinks {
         causes.removeAll(keepingCapacity: true)
     }
 
-    /// Notes what is to be asked of a row that is about to be written.
+    /// Notes what must be checked about a row that is about to be written.
     private mutating func note(_ index: Int, _ seed: UInt64) {
         let row = planner.rows[index]
         guard row.fate == .live, row.isWritten, let stored = row.stored else { return }

@@ -1,12 +1,13 @@
 // Compares the rows of a list with the stored ones, on any thread, before they are applied.
 //
-// A list that covers most of what is stored has mostly come from it, in its order. So the objects of a batch are looked for
-// where the ones before were: behind them, some rows at a time, and compared column by column. Where the line is lost the index
-// is asked; if that does not help a few times either, the rest of the batch is left alone.
+// A list that covers most of what is stored has usually come from it, in its order. So the objects of a batch
+// are looked for after the previous ones, some rows at a time, and compared column by column. If a row does
+// not follow, the index is used; if that fails a few times too, the rest of the batch is left alone.
 //
-// What is not found here is found when the rows are carried out, and what is wrong with a block is told then.
+// Objects that are not found here are found when the rows are applied, and errors in a block are reported
+// then.
 //
-// Invariants: no row is in a run unless it has the key of its object.
+// Invariants: a row is in a run only if it has the key of its object.
 // Threads: one owner; batches are read alone.
 
 import CairnFormat
@@ -21,12 +22,13 @@ struct ListComparison {
     let key: Int
     let columns: Int
     let references: [Int]
-    /// By column: whether an update leaves alone what the row does not name.
+    /// By column: whether an update leaves the column alone if the row does not name it.
     let keepsColumn: [Bool]
     let catalog: Catalog
 
-    /// Nil if rows of the entity are not to be compared: because they are left out if their objects are stored, because
-    /// they may be merged or get another key than that by which they are found, or as that is made of several columns.
+    /// Nil if rows of the entity are not to be compared: because rows whose objects exist are skipped,
+    /// because they may be merged or get another key than the one by which they are found, or because that
+    /// key has several columns.
     init?(_ entity: Int, _ catalog: Catalog, policy: MergePolicyKind, setOnly: Bool) {
         let stored = catalog.entities[entity]
         guard policy != .declared, ConflictRules.batchRowMeetsRow(policy) == .update,
@@ -47,38 +49,38 @@ struct ListComparison {
     }
 }
 
-/// Compares one batch after the other.
+/// Compares batches one after another.
 struct ListComparer: ~Copyable {
     private let comparison: ListComparison
     private let reader: StoreReader
     private let pinned: PinnedState<EngineState>
     private let state: EngineState
     private var views: BlockViews
-    /// The number of the object that the next row is probably about; 0 if nobody knows.
+    /// The number of the object that the next row is probably about; 0 if unknown.
     private var expected: UInt32 = 0
-    /// Where the one before lies.
+    /// The block of the previous object.
     private var near = BlockHandle.none
     private var nearView: BlockView?
-    /// So many rows in a row were nowhere.
+    /// The number of consecutive rows that were not found.
     private var misses = 0
     /// The first row of the next batch.
     private var nextRow = 0
-    /// So many batches in a row were about objects that lie elsewhere.
+    /// The number of consecutive batches whose objects are elsewhere.
     private var poor = 0
-    /// How many batches there were.
+    /// The number of batches so far.
     private var turn = 0
 
-    /// Rows by which it is known whether those of a batch lie together: of a quarter of them runs have to be known.
+    /// The number of rows after which a batch is left alone if fewer than a quarter of them are in runs.
     private static let sample = 128
-    /// Rows that make a run worth telling.
+    /// The minimum number of rows in a run that is noted.
     private static let fewRows = 6
-    /// After so many batches that gave nothing only some are looked at.
+    /// The number of consecutive poor batches after which only some batches are examined.
     private static let mostPoor = 3
 
-    /// After so many rows that were nowhere the index is asked for the next one, and after twice as many nothing more is
-    /// looked for.
+    /// The number of consecutive misses after which the index is used for the next row; after twice as many
+    /// the search ends.
     private static let mostMisses = 8
-    /// So many numbers are passed over where an object is looked for behind the one before.
+    /// How many numbers may be skipped in the search for the next object.
     private static let mostGaps = 16
 
     init(_ comparison: ListComparison, _ reader: StoreReader) {
@@ -89,7 +91,7 @@ struct ListComparer: ~Copyable {
         views = BlockViews(columns: Array(0..<comparison.columns))
     }
 
-    /// Compares the rows of a sealed batch, as far as that is worth something.
+    /// Compares the rows of a sealed batch, as far as that is worthwhile.
     ///
     /// - Parameter firstRow: the number of its first row in the request.
     mutating func compare(_ batch: ColumnBatch, firstRow: Int, into found: ComparedRows) {
@@ -97,16 +99,16 @@ struct ListComparer: ~Copyable {
         nextRow = firstRow + batch.rows
         guard state.catalog.describesSame(as: comparison.catalog),
             batch.lists.pointee.all.isEmpty,
-            // What leads somewhere is known when it is carried out.
+            // Targets are known only when the rows are applied.
             !comparison.references.contains(where: { batch.columns[$0].mayBeLinked })
         else { return }
         turn &+= 1
         if poor >= Self.mostPoor, turn & 7 != 0 { return }
-        // It goes along the blocks, and needs those no more that it has left behind.
+        // The comparison moves along the blocks, and no longer needs those that it has passed.
         if views.trim(to: reader.cache.budget / 16) { loseView() }
-        // Where the batches before were nowhere, the first rows of this one get a try.
+        // If the previous batches were not found, the first rows of this one are tried.
         misses = min(misses, Self.mostMisses)
-        // What cannot be read is found out again, by who can say so.
+        // A read error occurs again when the rows are applied, where it can be reported.
         try? compare(batch, found)
     }
 
@@ -120,7 +122,7 @@ struct ListComparer: ~Copyable {
             }
             if expected == 0 { expected = try find(batch, row) ?? 0 }
             if expected != 0, let run = try run(batch, row) {
-                // A few rows are looked for together with others when they are carried out.
+                // A few rows are looked up together with others when they are applied.
                 if run.count >= Self.fewRows {
                     found.note(run, state.catalog)
                     covered += run.count
@@ -133,7 +135,7 @@ struct ListComparer: ~Copyable {
             if expected != 0, let number = try next(batch, row, tries: 1 + min(misses, 3)),
                 number != expected
             {
-                // The row is looked at again, as the first of a run.
+                // The row is examined again, as the first of a run.
                 expected = number
                 continue
             }
@@ -148,7 +150,8 @@ struct ListComparer: ~Copyable {
         poor = 0
     }
 
-    /// The rows from one on that are about the objects from the expected one on; nil if not even that one is.
+    /// The rows from one on that are about the expected object and the next ones; nil if not even the first
+    /// is.
     private mutating func run(_ batch: ColumnBatch, _ row: Int) throws(StoreError)
         -> ComparedRows.Run?
     {
@@ -165,13 +168,13 @@ struct ListComparer: ~Copyable {
             count += 1
         }
         let key = comparison.key
-        // Where there are rows enough on both sides a whole group is compared at once.
+        // If there are enough rows on both sides, a whole group is compared at once.
         let isWhole = most == group
         var other: UInt32 = 0
         if isWhole {
             other = try batch.columns[key].differing(
                 row, view.cells + key, view, cell.slot, keepsUntouched: false)
-            // Cells that are both nil are equal, and no key.
+            // Cells that are both nil are equal, but are no key.
             for place in 0..<count where batch.columns[key].isNil(row: row &+ place) {
                 other |= 1 &<< UInt32(place)
             }
@@ -244,7 +247,7 @@ struct ListComparer: ~Copyable {
         nearView = nil
     }
 
-    /// The object of a row by the index.
+    /// Looks up the object of a row in the index.
     private mutating func find(_ batch: ColumnBatch, _ row: Int) throws(StoreError) -> UInt32? {
         let column = batch.columns[comparison.key]
         guard let hash = column.keyHash(row, seed: state.hashSeed) else { return nil }
@@ -256,7 +259,7 @@ struct ListComparer: ~Copyable {
         }
     }
 
-    /// The view of a block of the entity; nil if it is one of another.
+    /// The view of a block of the entity; nil if the block is of another entity.
     @inline(__always)
     private mutating func view(_ handle: BlockHandle) throws(StoreError) -> BlockView? {
         if handle == near { return nearView }

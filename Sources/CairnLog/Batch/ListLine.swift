@@ -1,23 +1,24 @@
-// Passes the batches of a list to helper threads that compare them, while the source of the rows fills more, and applies
-// the compared ones.
+// Passes the batches of a list to helper threads that compare them, while the source of the rows fills more,
+// and applies the compared ones.
 //
-//   1. Whoever fills rows adds each batch when it is sealed.
-//   2. A helper takes the oldest that nobody has taken, and compares it with what is stored. When there is none it reads ahead
-//      what those to come will ask for.
-//   3. Whoever carries the rows out takes them in their order: compared, if a helper has begun with them, and else as they are.
+//   1. The source of rows adds each batch when it is sealed.
+//   2. A helper takes the oldest batch that no thread has taken, and compares it with what is stored. If
+//      there is none, it prefetches what later batches will read.
+//   3. The thread that applies the rows takes batches in order: compared if a helper has begun with them,
+//      otherwise as they are.
 //
-// Nothing depends on helpers: what they have not found is looked for when the rows are carried out.
+// Nothing depends on helpers: objects that they have not found are looked up when the rows are applied.
 //
-// A helper ends if nothing comes for a while. Others may want it, and it keeps a state readable.
+// A helper ends if no batch comes for a while, because others may need it, and it keeps a state readable.
 //
-// Invariants: a batch belongs to whoever added it, who changes it only after `take`.
+// Invariants: a batch belongs to the caller that added it, which changes it only after `take`.
 // Threads: any; one of them adds and takes.
 
 import CairnStore
 
 /// The pipeline of a list's batches.
 final class ListLine {
-    /// A batch of it.
+    /// A batch of the line.
     final class Item {
         let batch: ColumnBatch
         let firstRow: Int
@@ -33,12 +34,12 @@ final class ListLine {
     fileprivate enum Step { case waiting, comparing, done }
 
     private struct Contents {
-        /// Those that nobody has taken, the oldest first, from an index on.
+        /// Batches that no thread has taken, oldest first, from index `first` on.
         var waiting: [Item] = []
         var first = 0
         var isOver = false
 
-        /// The oldest that nobody has taken.
+        /// Takes the oldest batch that no thread has taken.
         mutating func next() -> Item? {
             pass()
             guard first < waiting.count else { return nil }
@@ -46,7 +47,7 @@ final class ListLine {
             return waiting[first - 1]
         }
 
-        /// Lets go of what was taken.
+        /// Removes batches that were taken.
         mutating func pass() {
             while first < waiting.count, waiting[first].step != .waiting { first += 1 }
             if first == waiting.count || first > 64 {
@@ -59,14 +60,14 @@ final class ListLine {
     private let reader: StoreReader
     private let comparison: ListComparison
     private let contents = Monitor(Contents())
-    /// Seconds that a helper waits for a batch.
+    /// How long a helper waits for a batch, in seconds.
     private static let patience = 0.02
-    /// Blocks of the entity below which rows are compared before a helper is awake.
+    /// The number of blocks of the entity below which rows are compared before a helper is awake.
     private static let blocksWorthHelp = 8
 
-    /// Nil if helpers could do nothing about rows of an entity.
+    /// Nil if helpers cannot help with rows of the entity.
     init?(_ entity: Int, of request: BatchInsertRequest, _ reader: StoreReader) {
-        // What becomes of each row is told when it is carried out.
+        // The outcome of each row is reported when it is applied.
         guard reader.crew.helpers > 0, !request.reportsOutcomes else { return nil }
         let (catalog, blocks) = reader.registry.read {
             ($0.catalog, $0.blocks.count(ofEntity: entity, .full))
@@ -88,7 +89,7 @@ final class ListLine {
         return item
     }
 
-    /// Takes a batch that is to be carried out now; gives what is known of its rows.
+    /// Takes a batch that is to be applied now. Returns what is known about its rows.
     func take(_ item: Item) -> ComparedRows? {
         contents.wait { contents -> ComparedRows?? in
             switch item.step {
@@ -102,7 +103,7 @@ final class ListLine {
         }
     }
 
-    /// Calls the body, and has helpers compare what it adds meanwhile, and read what is ahead. The body says by `end` when
+    /// Calls the body while helpers compare the batches that it adds, and prefetch. The body calls `end` when
     /// it will add no more, or returns.
     func whileComparing<Result>(
         _ ahead: ReadingAhead?, _ body: () throws(StoreError) -> Result
@@ -123,7 +124,7 @@ final class ListLine {
         return try outcome.get()
     }
 
-    /// Says that no batch more is to be compared for now.
+    /// Ends the comparison of batches for now.
     func end() { contents.update { $0.isOver = true } }
 
     // MARK: Helpers
@@ -146,7 +147,7 @@ final class ListLine {
         }
     }
 
-    /// Waits until there is something to do; false if nothing comes.
+    /// Waits until there is work; returns false if none comes.
     private func waitForMore() -> Bool {
         let isThere = contents.wait(until: .now + Self.patience) { contents -> Bool? in
             if contents.isOver { return false }

@@ -1,11 +1,14 @@
-// Stored rows that are read individually, for a batch that touches few rows in each of very many blocks: decoding a block
-// for one of its thousand rows would cost more than everything else that is done for the row.
+// Stored rows that are read individually, for a batch that touches few rows in each of very many blocks:
+// decoding a block for one of its thousand rows would cost more than everything else that is done for the
+// row.
 //
-// The rows of a group are read cell by cell into a batch of their own. Who has one sees a block with the rows of the group.
+// The rows of a group are read cell by cell into a batch of their own. A view of such a row looks like a
+// block with the rows of the group.
 //
-// Once as much was read of a block as decoding it costs, it is decoded (`CachedBlock.readsNextAlone`).
+// Once reading rows of a block has cost as much as decoding it, the block is decoded
+// (`CachedBlock.readsNextAlone`).
 //
-// Invariants: a view is good until `begin`.
+// Invariants: a view is valid until `begin`.
 // Threads: used by the holder of the turn alone.
 
 import CairnFormat
@@ -17,12 +20,12 @@ struct LoneRows: ~Copyable {
 
     private let entity: Int
     private let width: Int
-    /// What views begin with, of the rows that are here.
+    /// The heads of the views of these rows.
     private let heads: UnsafeMutableRawPointer
     private let cells: UnsafeMutablePointer<CellColumn>
     private var rows: [(view: PointView, slot: Int)] = []
     private var batch: ColumnBatch?
-    /// Whose batch it is.
+    /// The pool that the batch belongs to.
     private var batches: ColumnBatchPool?
 
     init(_ entity: Int, width: Int) {
@@ -42,7 +45,7 @@ struct LoneRows: ~Copyable {
         cells.deallocate()
     }
 
-    /// Lets go of the rows.
+    /// Releases the rows.
     @inline(__always)
     mutating func begin() {
         if rows.isEmpty { return }
@@ -53,9 +56,10 @@ struct LoneRows: ~Copyable {
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// Asks for the memory of a row that is to be read.
+    /// Prefetches a row that is to be read.
     ///
-    /// - Returns: The slot that it will have; nil if it has a value with frames of its own, which a batch would have as a whole.
+    /// - Returns: The slot that it will have; nil if it has a value with frames of its own, which a batch
+    ///   would read as a whole.
     mutating func add(_ block: CachedBlock, _ slot: Int, _ catalog: Catalog) throws(StoreError)
         -> Int?
     {
@@ -86,7 +90,7 @@ struct LoneRows: ~Copyable {
         for column in 0..<width { cells[column] = CellColumn(batch.columns[column]) }
     }
 
-    /// A row that was read, as one of a block.
+    /// The view of a row that was read, as a row of a block.
     @inline(__always)
     func view(_ index: Int) -> BlockView {
         BlockView(memory: rows[index].view.memory, cells: UnsafePointer(cells))

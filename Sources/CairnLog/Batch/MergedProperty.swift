@@ -1,4 +1,4 @@
-// A property of a batch's rows that is merged: what its rule needs, resolved once.
+// A merged property of a batch's rows: what its rule needs, resolved once.
 //
 // Threads: a value.
 
@@ -27,14 +27,14 @@ struct MergedProperty {
         case .store, .fold(.keep), .fold(.union): rule = .keep
         case .fold(.fillNil): rule = .fillNil
         case .fold(.newest): rule = .newest(by: property.order)
-        // Of a property without a type of its own nothing is made: the model allows no such rule.
+        // A property without a type of its own stays as it is: the model allows no such rule for it.
         case .fold(.maximum): rule = property.type == nil ? .keep : .maximum
         case .fold(.minimum): rule = property.type == nil ? .keep : .minimum
         case .fold(.sum): rule = property.type.map { .sum($0) } ?? .keep
         }
     }
 
-    /// Those of an entity, of its first columns.
+    /// Returns those of an entity, among its first columns.
     static func all(of entity: Int, _ catalog: Catalog, columns: Int) -> [MergedProperty] {
         catalog.description(of: entity).mergeRules.properties.compactMap {
             $0.columns.upperBound <= columns ? MergedProperty($0) : nil
@@ -50,8 +50,8 @@ struct MergedProperty {
         }
     }
 
-    /// Whether a row that says what is stored may change it: it adds to it, or gives a part of a composite attribute that it does
-    /// not name its default.
+    /// Whether a row may change an object although it equals what is stored: by adding to it, or by setting a
+    /// part of a composite attribute, which it does not name, to its default.
     var mayChangeEqual: Bool {
         switch rule {
         case .sum: true

@@ -6,7 +6,8 @@ import CairnStore
 
 /// Finds the objects that no row of a batch identifies, to delete or mark them.
 ///
-/// A class, because most batches have none: state in the inserter itself would be filled and moved with every batch.
+/// A class, because most batches have none: state in the inserter itself would be filled and moved with every
+/// batch.
 final class MissingScope {
     let fetch: StoreFetch
     /// The state before the batch: what its rows do to the condition does not count.

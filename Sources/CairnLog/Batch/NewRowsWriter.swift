@@ -1,14 +1,15 @@
-// Writes new objects that nothing conflicts with, batch after batch of columns.
+// Writes new objects without conflicts, one column batch after another.
 //
 //   1. Every object gets its number, in the order of creation.
-//   2. For each batch: no mandatory cell may be nil, and every reference must lead to a row, or to one of the new ones,
-//      of an entity that the relationship may lead to.
-//   3. For each row: no other of this save may have one of its keys. Its keys enter the indexes; or, if a stored object has
-//      the key and the policy merges, that takes the row's values, or the row is dropped.
-//   4. The rows that are to be written become a block.
+//   2. For each batch: no required cell may be nil, and every reference must refer to a stored row, or to one
+//      of the new ones, of an entity that the relationship allows.
+//   3. For each row: no other new row of this save may have one of its keys. Its keys enter the indexes. If a
+//      stored object has the key and the policy merges, that object takes the row's values, or the row is
+//      dropped.
+//   4. The rows to be written become a block.
 //
-// What is not plain is left to the planner of saves: then this throws, and the commit is forgotten.
-// One-to-one relationships are such a thing, since both sides have to agree.
+// Everything else is left to the planner of saves: then this throws, and the commit is discarded. This
+// includes one-to-one relationships, because both sides have to agree.
 //
 // Invariants: as those of `BatchInserter`.
 // Threads: within the turn, in one thread.
@@ -25,7 +26,7 @@ struct NewRowsWriter: ~Copyable {
     private var born: [(first: UInt32, entities: [UInt16])] = []
     /// By place: the version of the stored object that a new one was merged into, or 0.
     private var mergedVersions: [UInt32] = []
-    /// Stored objects that took the place of a new one.
+    /// Stored objects that replaced a new one.
     private var merged = NumberSet()
     private let merging: NewRowMerging
     private var key = KeyBuffer()
@@ -34,7 +35,7 @@ struct NewRowsWriter: ~Copyable {
     private var handle = BlockHandle.none
     private var rows = RowList()
 
-    /// Tells whoever asked that something stands against the objects.
+    /// Reports to the caller that something prevents writing the objects.
     final class Contest {
         var isThere = false
     }
@@ -46,7 +47,7 @@ struct NewRowsWriter: ~Copyable {
         self.contest = contest
     }
 
-    /// Writes all of them and gives their numbers. If something stands against them, their numbers were never given.
+    /// Writes all objects and returns their numbers. If something prevents that, no numbers are used up.
     mutating func write(_ source: inout some NewRowSource, _ builder: inout CommitBuilder)
         throws(StoreError) -> NewNumbers
     {
@@ -91,7 +92,7 @@ struct NewRowsWriter: ~Copyable {
         return NewNumbers(numbers, versions: mergedVersions)
     }
 
-    /// Whether a new object can be merged into a stored one without a plan: it has one key, and nothing leads anywhere.
+    /// Whether a new object can be merged into a stored one without a plan: it has one key and no references.
     private func canMerge(_ entity: Int) -> Bool {
         catalog.entities[entity].uniques.count == 1 && catalog.entities[entity].references.isEmpty
             && catalog.uniques[catalog.entities[entity].uniques[0]].isPlain
@@ -121,7 +122,7 @@ struct NewRowsWriter: ~Copyable {
 
     // MARK: Checks
 
-    /// Whether the other side of a relationship is to-one too.
+    /// Whether the inverse of a relationship is to-one too.
     private func hasPartner(_ relationship: SchemaRelationship) -> Bool {
         guard let inverse = relationship.inverse,
             case .column = catalog.schema.entities[relationship.destination].relationships[inverse]
@@ -162,7 +163,7 @@ struct NewRowsWriter: ~Copyable {
         }
     }
 
-    /// Whether a number is that of a new object which a relationship to these entities may lead to.
+    /// Whether a number is that of a new object which a relationship to these entities may refer to.
     private func isNew(_ number: UInt32, _ tree: Int, _ family: [Int]) -> Bool {
         guard number >= born[tree].first else { return false }
         let index = Int(number - born[tree].first)
@@ -194,7 +195,7 @@ struct NewRowsWriter: ~Copyable {
         }
     }
 
-    /// One row: new, or merged into the stored one that has its key.
+    /// Inserts one row, or merges it into the stored one that has its key.
     private mutating func insert(
         _ row: Int, of batch: ColumnBatch, _ entity: Int, position: Int, merges: Bool,
         _ probes: inout BatchProbes, _ builder: inout CommitBuilder
@@ -227,14 +228,14 @@ struct NewRowsWriter: ~Copyable {
         }
     }
 
-    /// The stored object takes the values of a new one, or is left as it is.
+    /// Merges a new object's values into the stored object, or leaves that unchanged.
     private mutating func merge(
         _ row: Int, into number: UInt32, of batch: ColumnBatch, _ entity: Int, position: Int,
         _ probes: inout BatchProbes, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         let tree = catalog.entities[entity].tree
         let cell = builder.state.directories[tree][number]
-        // Of two new objects with one key the first survives: that is the planner's business, and so are objects of other
+        // Of two new objects with one key the first survives: the planner handles that, and objects of other
         // entities.
         guard number < born[tree].first, !merged.contains(number), !cell.isEmpty,
             Int(builder.state.blocks.entry(cell.handle).entity) == entity

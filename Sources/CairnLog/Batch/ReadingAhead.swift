@@ -1,10 +1,11 @@
 // Prefetches what a commit of very many rows will read, on helper threads.
 //
-//   1. Blocks are read into the cache, and the columns unpacked that will be asked for, up to half of what the cache may hold:
-//      from the end where the commit begins with the first, so that the two meet.
-//   2. Parts of unique indexes that are still in a checkpoint are loaded.
+//   1. Blocks are read into the cache, and the columns that will be needed are unpacked, up to half of the
+//      cache's budget. If the commit begins with the first block, this begins with the last, so that the two
+//      meet.
+//   2. Partitions of unique indexes that are still in a checkpoint are loaded.
 //
-// Nothing depends on it: what is not there when it is asked for is read then, and what cannot be read is told then.
+// Nothing depends on it: what is missing is read when it is needed, and errors are reported then.
 //
 // Threads: helpers read the state before the commit, which is immutable and kept by it.
 
@@ -17,14 +18,14 @@ struct ReadingAhead {
     private let reader: StoreReader
     private let state: EngineState
     private let blocks: [BlockEntry]
-    /// By entity of the state: the columns that will be asked for.
+    /// By entity of the state: the columns that will be needed.
     private let columns: [Int: [Int]]
     /// Unique index and partition.
     private let partitions: [(unique: Int, partition: UInt32)]
-    /// Blocks below which the commit is made before a helper is awake.
+    /// The number of blocks below which the commit is done before a helper is awake.
     private static let blocksWorthHelp = 48
 
-    /// What a deletion of all that a scan finds asks for: numbers, keys and references.
+    /// Prefetches for a deletion of all rows that a scan finds: numbers, keys and references.
     init(deleting runner: FetchRunner, writtenLSN: UInt64) {
         let catalog = runner.catalog
         let columns = runner.family.map { entity in
@@ -34,21 +35,22 @@ struct ReadingAhead {
             }
             return (entity, uniques + references)
         }
-        // What no match can be in is not read.
+        // Blocks that cannot contain a match are not read.
         self.init(
             runner.reader, runner.state, runner.scanned().blocks.reversed().map(\.entry),
             columns, writtenLSN)
     }
 
-    /// What a list asks for that may be about all objects of an entity and its descendants.
+    /// Prefetches for a list that may be about all objects of an entity and its descendants.
     init(comparing entity: Int, _ builder: borrowing CommitBuilder) {
         self.init(
             comparing: entity, builder.state, builder.reader, writtenLSN: builder.writtenLSN)
     }
 
-    /// The same of a state that is kept as long as this is used.
+    /// The same for a state that is kept as long as this is used.
     ///
-    /// - Parameter writtenLSN: where what is written for sure ends: of a state that is published that is all.
+    /// - Parameter writtenLSN: the end of what is certainly written; of a published state, that is
+    ///   everything.
     init(
         comparing entity: Int, _ state: EngineState, _ reader: StoreReader,
         writtenLSN: UInt64 = .max
@@ -67,7 +69,7 @@ struct ReadingAhead {
         self.init(reader, state, blocks, columns, writtenLSN)
     }
 
-    /// - Parameter writtenLSN: where what is written for sure ends.
+    /// - Parameter writtenLSN: the end of what is certainly written.
     private init(
         _ reader: StoreReader, _ state: EngineState, _ blocks: [BlockEntry],
         _ columns: [(Int, [Int])],
@@ -88,7 +90,7 @@ struct ReadingAhead {
         reader.crew.helpers > 0 && blocks.count >= Self.blocksWorthHelp
     }
 
-    /// The bytes that blocks may take in memory.
+    /// The memory that blocks may take, in bytes.
     fileprivate var room: Int { reader.cache.budget / 2 }
 
     private static func mayBeUnwritten(
@@ -99,10 +101,11 @@ struct ReadingAhead {
             && segment.baseLSN + UInt64(entry.place.byteOffset) >= writtenLSN
     }
 
-    /// Reads one part, and gives how much memory it takes; nil if there is none with this number.
+    /// Reads one part and returns how many bytes of memory it takes; nil if there is no part with this
+    /// number.
     fileprivate func read(_ part: Int, hasRoom: Bool) -> Int? {
         guard part >= blocks.count else {
-            // Whoever asks for what cannot be read is told why.
+            // The error is reported when the part is needed.
             return hasRoom ? (try? unpack(blocks[part])) ?? 0 : 0
         }
         guard part - blocks.count < partitions.count else { return nil }
@@ -122,7 +125,7 @@ struct ReadingAhead {
     }
 }
 
-/// Parts that several threads read, each part one of them.
+/// Parts that several threads read, each part once.
 final class SharedReading: Sendable {
     private let ahead: ReadingAhead
     private let next = Atomic(0)
@@ -133,7 +136,7 @@ final class SharedReading: Sendable {
         room = Atomic(ahead.room)
     }
 
-    /// Reads the next part; false if there is none.
+    /// Reads the next part; returns false if there is none.
     func readNext() -> Bool {
         guard
             let cost = ahead.read(

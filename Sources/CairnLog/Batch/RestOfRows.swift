@@ -1,9 +1,9 @@
 // The rows of a batch insert that exceed the staging memory: filled while the batch holds the write lock.
 //
-// With a line a few batches are on their way: the next is filled while helpers compare those before. Without one there is a
-// single batch, filled and carried out in turn.
+// With a line, a few batches are in progress: the next one is filled while helpers compare those before.
+// Without one there is a single batch, which is filled and applied in turn.
 //
-// What the user's code throws counts after what is wrong with the rows before it.
+// An error that the user's code throws comes after errors in the rows before it.
 //
 // Threads: within the turn, in one thread.
 
@@ -19,18 +19,18 @@ struct RestOfRows {
     private let setOnly: Bool
     private let validates: Bool
     private let line: ListLine?
-    /// Batches for rows, whatever is in them.
+    /// Batches that can be filled, whatever is in them.
     private var free: [ColumnBatch]
     private var waiting: [ListLine.Item] = []
     private var firstRow: Int
     private var isEnd = false
 
-    /// How many batches are on their way with a line.
+    /// The maximum number of batches in progress with a line.
     private static let depth = 6
 
     /// - Parameters:
-    ///   - free: batches of the entity that nobody needs any more, at least one.
-    ///   - orders: how many order keys they have room for.
+    ///   - free: unused batches of the entity, at least one.
+    ///   - orders: the number of order keys that they have room for.
     init(
         _ filler: any RowFiller, _ request: BatchInsertRequest, _ line: ListLine?,
         _ batches: ColumnBatchPool, free: [ColumnBatch], orders: Int, firstRow: Int

@@ -1,14 +1,14 @@
 // Objects for which a batch has several rows that together equal what is stored.
 //
-//   1. Rows are carried out one after the other. One that meets an object that an earlier one has written is noted.
-//   2. At the end each such object is held against what was stored before the batch. If it is the same, what its rows said of it
-//      was said for nothing, and would be with every batch like this one.
-//   3. The batch fails then, and is carried out again without the rows about these objects. Their blocks are on their way to the
-//      log by then: nothing less can take them back.
+//   1. Rows are applied one after another. An object that a row writes after an earlier one has is noted.
+//   2. At the end, each such object is compared with its state before the batch. If they are equal, its rows
+//      changed nothing together, and would change nothing with every batch like this one.
+//   3. Then the batch fails, and is executed again without the rows about these objects. By then their blocks
+//      are being written to the log, so they cannot be taken back individually.
 //
-// What the store computes does not count: a moment of change is another one each time. An object whose to-many relationships, or
-// others that wait for the end, have changed is left alone; and so is one whose keys have changed on the way, as without its rows
-// other rows could find it that have found another one, or none.
+// Values that the store computes do not count: a modification date differs each time. An object is left alone
+// if its to-many relationships, or others that wait for the end, have changed; and also if its keys changed
+// in between, because without its rows other rows could find it that have found another object, or none.
 //
 // Threads: within the turn, in one thread.
 
@@ -17,15 +17,16 @@ import CairnStore
 
 /// What is known about objects for which a batch has several rows.
 ///
-/// A class, because most batches have none: state in the inserter itself would be filled and moved with every batch.
+/// A class, because most batches have none: state in the inserter itself would be filled and moved with every
+/// batch.
 final class RestatingRows {
     /// The state before the batch.
     let before: EngineState
     /// The objects whose rows are left out.
     let leftOut: Set<UInt32>
-    /// Whether there are such.
+    /// Whether there are any.
     let leavesOut: Bool
-    /// The objects that a row has written after another one.
+    /// The objects that a row has written after another row.
     var rewritten: Set<UInt32> = []
     /// The objects of which a row has changed a key.
     var rekeyed: Set<UInt32> = []
@@ -37,15 +38,15 @@ final class RestatingRows {
     }
 }
 
-/// Why a batch is carried out again: some of its objects came to what is stored.
+/// Why a batch is executed again: the rows of some objects together equal what is stored.
 struct RestatedObjects: Error {
-    /// The number of the commit that was not made. Another one means that the store has changed.
+    /// The number of the commit that was not made. A different number means that the store has changed.
     let commit: UInt64
     let numbers: Set<UInt32>
 }
 
 extension BatchInserter {
-    /// Fails the batch if objects came to what is stored by several rows.
+    /// Throws if several rows for an object together equal what is stored.
     mutating func refuseRestated(_ builder: inout CommitBuilder) throws(StoreError) {
         guard let restating, !restating.rewritten.isEmpty else { return }
         let related = links?.changedLate ?? []

@@ -1,12 +1,13 @@
-// Passes the blocks of a batch update to the threads that rewrite them, and the rewritten blocks in order to the one that
-// writes them.
+// Passes the blocks of a batch update to the threads that rewrite them, and the rewritten blocks in order to
+// the one that writes them.
 //
-//   1. Whoever makes a block takes the next one, as long as it is not too far ahead of what is written.
-//   2. The writer takes the block whose turn it is. If that is not made yet it makes another one meanwhile; only if it could
-//      get no further ahead does it wait.
+//   1. A thread that rewrites blocks takes the next one, as long as it is not too far ahead of what is
+//      written.
+//   2. The writer takes blocks in order. If the next one is not ready, it rewrites another one in the
+//      meantime; it waits only if it can get no further ahead.
 //
-// Invariants: `written <= claimed <= written + places.count`; a place belongs to the thread that claimed its block until that
-// is made, then to the writer until it is written.
+// Invariants: `written <= claimed <= written + places.count`; a place belongs to the thread that claimed its
+// block until that is rewritten, then to the writer until it is written.
 // Threads: any; one of them writes.
 
 import CairnStore
@@ -18,7 +19,7 @@ final class RewritingLine {
         var claimed = 0
         var written = 0
         var isOver = false
-        /// By place: whether its block is made.
+        /// By place: whether its block is ready.
         var isMade: [Bool]
     }
 
@@ -32,21 +33,21 @@ final class RewritingLine {
     private let places: [RewrittenBlock]
     private let count: Int
 
-    /// - Parameter ahead: how many blocks may wait to be written.
+    /// - Parameter ahead: the maximum number of blocks that wait to be written.
     init(count: Int, ahead: Int) {
         self.count = count
         places = (0..<ahead).map { _ in RewrittenBlock() }
         contents = Monitor(Contents(isMade: Array(repeating: false, count: ahead)))
     }
 
-    /// Where a block goes that was taken.
+    /// The place of a claimed block.
     func place(of index: Int) -> RewrittenBlock { places[index % places.count] }
 
-    /// The next block to be made; nil if there is none any more.
+    /// Claims the next block to rewrite; nil if there is none left.
     func next() -> Int? {
         contents.wait { contents -> Int?? in
             if contents.isOver || contents.claimed == count { return .some(nil) }
-            // Nothing to claim yet is no answer, but nil would be one.
+            // If nothing can be claimed yet, the wait goes on; `.some(nil)` would end it.
             return self.claim(&contents).map { .some($0) }
         }
     }
@@ -57,7 +58,7 @@ final class RewritingLine {
         return contents.claimed - 1
     }
 
-    /// Says that a block is made.
+    /// Marks a block as rewritten.
     func finish(_ index: Int) { contents.update { $0.isMade[index % places.count] = true } }
 
     /// What the writer does until it can write a block.
@@ -68,7 +69,7 @@ final class RewritingLine {
         }
     }
 
-    /// Says that a block is written.
+    /// Marks a block as written.
     func passOn(_ index: Int) {
         contents.update {
             $0.isMade[index % places.count] = false
@@ -76,6 +77,6 @@ final class RewritingLine {
         }
     }
 
-    /// Says that no block more is wanted.
+    /// Ends the line: no more blocks are needed.
     func end() { contents.update { $0.isOver = true } }
 }

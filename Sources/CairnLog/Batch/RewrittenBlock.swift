@@ -14,10 +14,11 @@ final class RewrittenBlock {
         case unchanged
         /// So many of its rows change that they stay together; contains the block to write.
         case made
-        /// Some rows are affected, or they need more than a comparison of columns; contains the block and the slots.
+        /// Some rows are affected, or they need more than a comparison of columns; contains the block and the
+        /// slots.
         case selected
-        /// The same, but the remaining rows would not fill a block, or too few rows change for a new block; contains the
-        /// block and the slots.
+        /// The same, but the remaining rows would not fill a block, or too few rows change for a new block;
+        /// contains the block and the slots.
         case small
         case failed(StoreError)
     }
@@ -28,18 +29,18 @@ final class RewrittenBlock {
     var checksum: UInt32 = 0
     private(set) var kind = FrameKind.block
     private(set) var hasReferences = false
-    /// If it is a patch: the block it is of, and the bytes that it has from there.
+    /// For a patch: the block that it patches, and the number of bytes that it has from there.
     private(set) var patched = Place.none
     private(set) var borrowedBytes = 0
-    /// By row: its object's number, and the version that it gets.
+    /// By row: its object's number, and its new version.
     let numbers = UnsafeMutablePointer<UInt32>.allocate(capacity: FormatLimits.maximumRows)
     let versions = UnsafeMutablePointer<UInt32>.allocate(capacity: FormatLimits.maximumRows)
     var rows = 0
     var block: CachedBlock?
-    /// The rows that are concerned; of a block that is made those that change.
+    /// The affected rows; of a rewritten block, those that change.
     let slots = UnsafeMutablePointer<UInt16>.allocate(capacity: FormatLimits.maximumRows)
     var count = 0
-    /// How many rows of a block that is made are concerned and do not change.
+    /// The number of rows of a rewritten block that are affected and do not change.
     var unchangedCount = 0
 
     deinit {
@@ -48,7 +49,7 @@ final class RewrittenBlock {
         slots.deallocate()
     }
 
-    /// Takes the numbers of a block's rows, and the versions that come after theirs.
+    /// Takes the numbers of a block's rows, and the versions that follow theirs.
     func take(_ block: CachedBlock) throws(StoreError) {
         try copyHidden(block)
         for row in 0..<rows { versions[row] = DirectoryCell.next(versions[row]) }
@@ -59,7 +60,7 @@ final class RewrittenBlock {
     /// The same if only some of them change.
     ///
     /// - Parameters:
-    ///   - slots: rows that are concerned.
+    ///   - concerned: the affected rows.
     ///   - changed: those of them that change, by their places.
     func take(
         _ block: CachedBlock, _ concerned: UnsafeBufferPointer<UInt16>,
@@ -80,7 +81,7 @@ final class RewrittenBlock {
         Self.copy(try block.versionCells(), rows, to: versions)
     }
 
-    /// Numbers out of range were refused when the block was registered.
+    /// Numbers out of range were rejected when the block was registered.
     private static func copy(
         _ cells: CellColumn, _ rows: Int, to target: UnsafeMutablePointer<UInt32>
     ) {
@@ -91,12 +92,12 @@ final class RewrittenBlock {
         for row in 0..<rows { target[row] = UInt32(truncatingIfNeeded: cells.integer(row)) }
     }
 
-    /// Makes the payload: with the values of the first rows of a batch in the columns of a target, and versions that were
-    /// taken.
+    /// Makes the payload from the values of a batch's first rows, in the columns of a target, and the
+    /// versions that were taken.
     ///
-    /// - Returns: whether it is a full block, and a patch or a block most of whose rows change. Values may have become shorter:
-    ///   rows of a block that is not full go to others, with those of the next blocks (BL5). And a block that is written anew for
-    ///   a few of its rows would be many times what they take.
+    /// - Returns: whether it is a full block, and either a patch or a block most of whose rows change. Values
+    ///   may have become shorter: rows of a block that is not full move to others, with those of the next
+    ///   blocks (BL5). And a block that is rewritten for a few of its rows would be many times their size.
     func make(
         _ block: CachedBlock, _ target: UpdateTarget, _ values: ColumnBatch, _ catalog: Catalog,
         _ sizes: StoreSizes, isPacking: Bool, _ encoder: inout RowBlockEncoder

@@ -1,10 +1,11 @@
 // Arithmetic on whole columns: the results of `stock + 1` or `price * 1.1` for the rows of a block.
 //
-//   1. Sums, differences and products of attributes that are integers or doubles, and of constants, are taken apart once.
-//      All else is asked object by object.
+//   1. Sums, differences and products of integer or double attributes and of constants are parsed once.
+//      Everything else is evaluated object by object.
 //   2. Each part is calculated for all rows at once; a row in which a part is nil is nil.
-//   3. If a result leaves 64 bits or the attribute's range, or is nil where it must not be, nothing is said: who asks
-//      object by object then finds out which one it is, and has the same rules.
+//   3. If a result leaves 64 bits or the attribute's range, or is nil where it must not be, the kernel
+//      returns no result: the evaluation object by object, which has the same rules, then finds out which row
+//      it is.
 //
 // Threads: one owner.
 
@@ -22,7 +23,7 @@ final class UpdateKernel {
         case double(Double)
         case combined(Operation, Node, Node)
 
-        /// Whether it gives doubles.
+        /// Whether its results are doubles.
         var isDouble: Bool {
             switch self {
             case .column(_, let isDouble): isDouble
@@ -32,7 +33,7 @@ final class UpdateKernel {
             }
         }
 
-        /// How many results wait at once.
+        /// The number of results that are held at a time.
         var depth: Int {
             guard case .combined(_, let left, let right) = self else { return 1 }
             return max(left.depth, right.depth + 1)
@@ -40,14 +41,14 @@ final class UpdateKernel {
     }
 
     private let root: Node
-    /// The range of what may come out; nil for 64 bits.
+    /// The range of valid results; nil for 64 bits.
     private let limits: ClosedRange<Int64>?
     private let givesDoubles: Bool
     private let isOptional: Bool
     private let registers: UnsafeMutablePointer<UInt64>
     private let nils: UnsafeMutablePointer<UInt8>
 
-    /// A kernel for a column of an entity; nil if the expression or the column is not of the kind.
+    /// A kernel for a column of an entity; nil if the expression or the column is not supported.
     init?(_ expression: ExpressionNode, for column: SchemaColumn, of entity: SchemaEntity) {
         guard case .attribute(let type) = column.kind,
             let root = Self.node(expression, entity)
@@ -59,7 +60,7 @@ final class UpdateKernel {
         default: return nil
         }
         givesDoubles = type == .double
-        // A fraction is no integer, which is for the objects to say.
+        // A double may not be an integer, which is decided object by object.
         if !givesDoubles && root.isDouble { return nil }
         self.root = root
         isOptional = column.isOptional
@@ -101,8 +102,8 @@ final class UpdateKernel {
 
     // MARK: Calculating
 
-    /// Sets the first cells of a column to the results for some slots of a block; false if somebody has to ask object by
-    /// object.
+    /// Sets the first cells of a column to the results for some slots of a block. Returns false if they must
+    /// be evaluated object by object.
     func calculate(
         _ block: CachedBlock, _ stored: Catalog.StoredEntity,
         _ slots: UnsafeBufferPointer<UInt16>, into column: inout ColumnBuffer
@@ -134,7 +135,7 @@ final class UpdateKernel {
         registers + index * FormatLimits.maximumRows
     }
 
-    /// Makes integers doubles.
+    /// Converts integers to doubles.
     private func widen(_ index: Int, _ count: Int) {
         let words = register(index)
         for row in 0..<count { words[row] = Double(Int64(bitPattern: words[row])).bitPattern }
@@ -152,7 +153,7 @@ final class UpdateKernel {
         case .column(let column, let isDouble):
             let cells = try block.cells(stored.columns[column], at: column).pointee
             if isDouble, cells.nils == nil, slots.count == block.rows, let values = cells.values {
-                // Slots rise, so these are all there are.
+                // Slots ascend, so these are all there are.
                 UnsafeMutableRawPointer(words).copyMemory(
                     from: values, byteCount: slots.count * 8)
                 return true
@@ -182,7 +183,7 @@ final class UpdateKernel {
         return true
     }
 
-    /// Integers; false if one overflows.
+    /// Combines integers; returns false if one overflows.
     private func combine(_ operation: Operation, _ index: Int, _ count: Int) -> Bool {
         let (left, right) = (register(index), register(index + 1))
         var overflows = false

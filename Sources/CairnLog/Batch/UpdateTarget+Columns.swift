@@ -5,7 +5,7 @@ import CairnModel
 import CairnStore
 
 extension UpdateTarget {
-    /// Whether setting the values is all there is to do for a row, and can be computed for whole columns.
+    /// Whether an update of a row only sets values, and these can be computed for whole columns.
     func isPlain(_ plan: BatchUpdatePlan) -> Bool {
         constraints.isEmpty && references.isEmpty && !derives && !isWatched && !movesInIndexes
             && zip(plan.assignments, kernels).allSatisfy { assignment, kernel in
@@ -13,8 +13,9 @@ extension UpdateTarget {
             }
     }
 
-    /// Whether a block is better written as it is, but for what is updated, when so many of its rows change: at least an
-    /// eighth of those that live. One of which half has died gives its rows to others.
+    /// Whether a block is best rewritten as it is, except for the updated columns, if this many of its rows
+    /// change: at least an eighth of the live ones. If half of its rows have died, they move to other blocks
+    /// instead.
     func keepsTogether(
         _ block: CachedBlock, _ entry: BlockEntry, _ catalog: Catalog, changes count: Int
     ) -> Bool {
@@ -23,11 +24,11 @@ extension UpdateTarget {
             && count * 8 >= Int(entry.live) && Int(entry.live) * 2 > block.rows
     }
 
-    /// Whether so many rows of a block change that all of it may be written, where what changes is so much of it that it becomes
-    /// no patch: three quarters.
+    /// Whether enough rows of a block change to rewrite all of it, if the updated columns are too much of it
+    /// for a patch: three quarters.
     static func isWorthABlock(_ count: Int, of rows: Int) -> Bool { count * 4 >= rows * 3 }
 
-    /// Whether the columns are more than half of what a block takes, so that it is likely to become no patch.
+    /// Whether the columns are more than half of a block's size, so that it is unlikely to become a patch.
     func areMost(of block: CachedBlock) -> Bool {
         let ids = Set(columns.map { stored.columns[$0].propertyID })
         var (updated, all) = (0, 0)
@@ -38,12 +39,13 @@ extension UpdateTarget {
         return updated * 2 > all
     }
 
-    /// Puts what all rows of a block will have in the columns into the gathered rows: where a row changes the new value, else
-    /// what it has. False if somebody has to do it row by row, as it has values in frames of their own.
+    /// Fills the gathered rows with the values that all rows of a block will have in the columns: the new
+    /// value if a row changes, else the stored one. Returns false if that must be done row by row, because of
+    /// values in frames of their own.
     ///
     /// - Parameters:
     ///   - view: with the updated columns first.
-    ///   - slots: rows that are concerned.
+    ///   - slots: the affected rows.
     ///   - changed: those of them that change, by their places.
     func spread(
         _ rows: Int, _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>,
@@ -67,12 +69,13 @@ extension UpdateTarget {
         return true
     }
 
-    /// Puts the new values of the rows in some slots into the values; false if somebody has to ask object by object.
+    /// Calculates the new values of the rows in some slots. Returns false if they must be evaluated object by
+    /// object.
     func calculate(_ block: CachedBlock, _ slots: UnsafeBufferPointer<UInt16>) throws(StoreError)
         -> Bool
     {
         for (place, column) in columns.enumerated() {
-            // What has no kernel is a constant.
+            // A column without a kernel is set to a constant.
             guard let kernel = kernels[place] else { continue }
             clear(column, rows: slots.count)
             guard try kernel.calculate(block, stored, slots, into: &values.columns[column]) else {
@@ -82,12 +85,12 @@ extension UpdateTarget {
         return true
     }
 
-    /// Lists the rows whose new values are not those that they have; gives how many there are.
+    /// Lists the rows whose new values differ from the stored ones. Returns their number.
     ///
     /// - Parameters:
     ///   - view: with the updated columns first.
     ///   - slots: where the rows are.
-    ///   - rows: room for as many.
+    ///   - rows: room for one entry per slot.
     func changes(
         _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>,
         into rows: UnsafeMutablePointer<UInt16>
@@ -106,7 +109,8 @@ extension UpdateTarget {
         return count
     }
 
-    /// The same of a single column of doubles or integers in which every row has a value, before and after; nil of others.
+    /// The same for a single column of doubles or integers in which every row has a value, before and after;
+    /// nil for others.
     private func wordsThatChange(
         _ view: BlockView, _ slots: UnsafeBufferPointer<UInt16>,
         into rows: UnsafeMutablePointer<UInt16>

@@ -1,7 +1,7 @@
 // The effects of a batch update on the objects of one entity, and the memory for it.
 //
-// Invariants: `values` has the new values of the rows that are looked at, from row 0 on; constants are in all of its rows from
-// the beginning. `gathered` has whole rows that wait for their block, or what `spread` puts there.
+// Invariants: `values` has the new values of the examined rows, from row 0 on; constants are in all of its
+// rows from the beginning. `gathered` has whole rows that wait for their block, or what `spread` puts there.
 // Threads: one owner.
 
 import CairnFormat
@@ -29,11 +29,11 @@ final class UpdateTarget {
 
     let entity: Int
     let stored: Catalog.StoredEntity
-    /// The columns that are updated, rising.
+    /// The updated columns, ascending.
     let columns: [Int]
     let isUpdated: [Bool]
     let constraints: [Constraint]
-    /// The columns besides that their keys are made of.
+    /// The other columns that their keys are made of.
     let keyColumns: [Int]
     let references: [Reference]
     /// Whether a fetch index has one of the columns in its keys.
@@ -42,11 +42,11 @@ final class UpdateTarget {
     let derived: DerivedColumns
     /// Whether there are any.
     let derives: Bool
-    /// Whether others may be computed from what is updated.
+    /// Whether other attributes may derive from updated columns.
     let isWatched: Bool
-    /// The columns that keys and derived attributes are made of: the value is needed, wherever it is kept.
+    /// The columns of keys and the sources of derived attributes: the value is needed, wherever it is stored.
     let wholeColumns: ColumnSet
-    /// By updated column: what calculates it, if it can be done for whole columns.
+    /// By updated column: its kernel, if whole columns can be calculated.
     let kernels: [UpdateKernel?]
     let values: ColumnBatch
     var gathered: BlockFiller
@@ -108,7 +108,7 @@ final class UpdateTarget {
         }
     }
 
-    /// Gives all cells of a column of `values` one value, whose bytes they share.
+    /// Fills a column of `values` with one value, whose bytes all cells share.
     private func fill(_ value: Value, _ column: Int) {
         guard values.columns[column].store(value, row: 0) else {
             preconditionFailure("a plan has values of the columns' types")
@@ -118,12 +118,13 @@ final class UpdateTarget {
         }
     }
 
-    /// Makes the cells of a column of `values` free for the next rows.
+    /// Clears the cells of a column of `values` for the next rows.
     func clear(_ column: Int, rows: Int) {
         values.columns[column].reset(rows: rows, capacity: ColumnBatch.capacity)
     }
 
-    /// Whether the new values of the first rows need no frames of their own, and not more room than a block has.
+    /// Whether the new values of the first rows need no frames of their own, and no more room than a block
+    /// has.
     func areSmall(_ rows: Int, _ sizes: StoreSizes) -> Bool {
         var bytes = 0
         for column in columns where values.columns[column].kind.isBytes {
@@ -136,9 +137,10 @@ final class UpdateTarget {
         return bytes <= sizes.bytesPerBlock / 2
     }
 
-    /// Gives the memory back.
+    /// Returns the memory to the pool.
     func end(_ batches: ColumnBatchPool) {
-        // Constants, and what was spread, are in rows that nobody counted: who gets the memory next must find none of it.
+        // Constants and spread values are in rows that do not count: the next user of the memory must find
+        // none of them.
         values.rows = ColumnBatch.capacity
         gathered.batch.rows = ColumnBatch.capacity
         batches.give(values)

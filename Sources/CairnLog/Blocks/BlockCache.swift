@@ -1,13 +1,14 @@
 // Caches blocks, up to a budget in bytes.
 //
-//   1. A block is kept as it is stored. Columns of it that somebody decodes are kept with it, as long as there is room, and
-//      are counted like its bytes.
-//   2. Second chance: a block that was used since the hand last came by is passed over once. Then it loses its decoded
-//      columns, and the next time it goes.
-//   3. A scan takes what room there is. When there is none, what it reads goes as it came, and a block that is here is
-//      decoded beside it: so it empties the cache of nothing, and one that is done again finds as much as there was room for.
+//   1. A block is cached as it is stored. Columns that are decoded are cached with it, as long as there is
+//      room, and count like its bytes.
+//   2. Second chance: a block that was used since the hand last passed is skipped once. Then it loses its
+//      decoded columns, and the next time it is evicted.
+//   3. A scan uses only the room that is free. Without room, the blocks that it reads are not cached, and a
+//      cached block is decoded as a copy: so a scan evicts nothing, and a repeated scan finds as much as
+//      there was room for.
 //
-// What a commit writes is not put here; it comes when it is read.
+// Blocks that a commit writes are not added here; they are added when they are read.
 // Threads: any; one lock for the table. Blocks are read outside of it.
 
 import CairnFormat
@@ -32,22 +33,22 @@ final class BlockCache: Sendable {
 
     private let table = Mutex(Table())
     private let meter = CacheMeter()
-    /// What its blocks share.
+    /// The symbol tables that its blocks share.
     let tables = SymbolTables()
-    /// The most bytes it keeps.
+    /// The maximum size, in bytes.
     let budget: Int
 
     init(budget: Int) {
         self.budget = budget
     }
 
-    /// The bytes that its blocks take, about.
+    /// The approximate number of bytes that its blocks take.
     var bytes: Int { meter.bytes }
 
-    /// How many blocks there are.
+    /// The number of cached blocks.
     var count: Int { table.withLock { $0.order.count } }
 
-    /// What it was asked for, and what it holds.
+    /// Its hits, misses and size.
     var use: BlockCacheUse {
         table.withLock {
             BlockCacheUse(
@@ -55,21 +56,21 @@ final class BlockCache: Sendable {
         }
     }
 
-    /// A block was read that is not put here.
+    /// Counts a miss for a block that was read and is not cached.
     func notePassing() { table.withLock { $0.misses += 1 } }
 
-    /// The block at a place, if it is here.
+    /// The block at a place, if it is cached.
     func known(_ place: Place) -> CachedBlock? {
         let key = UInt64(place.segment) << 32 | UInt64(place.offset8)
         return table.withLock { table in
-            // Columns were decoded since.
+            // Columns that were decoded since may exceed the budget.
             if meter.bytes > budget { table.evict(to: budget, meter) }
             return table.use(key, meter)
         }
     }
 
-    /// The same for a scan, which needs room for what it decodes: without it the block is read once more beside the one that
-    /// is here.
+    /// The same for a scan, which needs room for the columns that it decodes: without room it gets a copy of
+    /// the cached block.
     func scanned(_ place: Place) -> CachedBlock? {
         let key = UInt64(place.segment) << 32 | UInt64(place.offset8)
         let found = table.withLock { table in
@@ -80,10 +81,11 @@ final class BlockCache: Sendable {
         return hasRoom || known.hasColumns ? known : CachedBlock(beside: known)
     }
 
-    /// Whether there is room for more than what is here.
+    /// Whether there is room for more.
     var hasRoom: Bool { meter.bytes < budget - budget / 8 }
 
-    /// The same for somebody who wants its bytes alone: it is not counted, and stays no longer for it.
+    /// The same for a caller that needs only its bytes: this is not counted, and does not keep the block
+    /// cached longer.
     func glance(at place: Place) -> CachedBlock? {
         let key = UInt64(place.segment) << 32 | UInt64(place.offset8)
         return table.withLock { table in
@@ -91,9 +93,9 @@ final class BlockCache: Sendable {
         }
     }
 
-    /// The block at a place, read by the closure if it is not here.
+    /// The block at a place, read by the closure if it is not cached.
     ///
-    /// - Parameter isScan: whether it is kept only if there is room.
+    /// - Parameter isScan: whether it is cached only if there is room.
     func block(
         _ place: Place, isScan: Bool = false, read: () throws(StoreError) -> CachedBlock
     ) throws(StoreError) -> CachedBlock {
@@ -122,7 +124,7 @@ extension BlockCache.Table {
         return block
     }
 
-    /// The same for a scan, which leaves no trace.
+    /// The same for a scan, which does not mark the block as used.
     fileprivate mutating func scan(_ key: UInt64, _ meter: CacheMeter) -> CachedBlock? {
         guard let block = entries[key]?.block else { return nil }
         if block.isDamaged { return lose(block, key, meter) }
@@ -130,7 +132,7 @@ extension BlockCache.Table {
         return block
     }
 
-    /// A block in which damage was found goes: it is read once more.
+    /// Removes a block in which damage was found, so that it is read again.
     private mutating func lose(_ block: CachedBlock, _ key: UInt64, _ meter: CacheMeter)
         -> CachedBlock?
     {
@@ -140,7 +142,7 @@ extension BlockCache.Table {
         return nil
     }
 
-    /// Lets go of columns and blocks until the budget holds; at least one block stays.
+    /// Evicts columns and blocks until the budget holds; at least one block stays.
     fileprivate mutating func evict(to budget: Int, _ meter: CacheMeter) {
         while meter.bytes > budget, !order.isEmpty {
             if hand >= order.count { hand = 0 }

@@ -1,10 +1,11 @@
-// Rows to be written into a block: which ones it takes, and how many.
+// Collects the rows that are to be written into a block.
 //
-//   1. `RowList` lists the rows of a block by slot. Whoever has them in a batch of its own needs no more.
-//   2. `BlockFiller` has a batch besides: cells are put behind those of the rows that are there, then the row is added.
-//   3. `MovedRows` are rows that were in blocks before, and count by what they took there.
+//   1. `RowList` lists the rows of a block by slot. A caller with the cells in a batch of its own needs no
+//      more.
+//   2. `BlockFiller` has a batch too: cells are appended to it, then the row is added.
+//   3. `MovedRows` are rows that were in other blocks, and count by the bytes that they took there.
 //
-// Where they are written is for others to say: `CommitBuilder` writes to the main log, `SideWriter` to a side segment.
+// Other types write them: `CommitBuilder` to the main log, `SideWriter` to a side segment.
 //
 // Threads: one owner at a time.
 
@@ -12,7 +13,7 @@ package import CairnStore
 
 /// The rows of a block to write, by slot.
 package struct RowList {
-    /// The row of the batch that has the cells.
+    /// By slot: the row of the batch that has the cells.
     var selection: [UInt16] = []
     /// The number of the object, and the version of the row.
     private(set) var numbers: [UInt32] = []
@@ -33,7 +34,7 @@ package struct RowList {
     /// Empties it for the next block.
     mutating func clear() {
         if selection.count == 1 {
-            // What most commits have goes without replacing a range by nothing.
+            // The single row of most commits is removed without replacing a range by nothing.
             selection.removeLast()
             numbers.removeLast()
             versions.removeLast()
@@ -44,7 +45,7 @@ package struct RowList {
         versions.removeAll(keepingCapacity: true)
     }
 
-    /// Some of the rows.
+    /// Returns some of the rows.
     func part(_ range: Range<Int>) -> RowList {
         var part = RowList()
         part.selection = Array(selection[range])
@@ -54,19 +55,21 @@ package struct RowList {
     }
 }
 
-/// Rows of one entity in a batch of their own, until they make a block.
+/// Rows of one entity in a batch of their own, until they are written as a block.
 package struct BlockFiller {
     package let entity: Int
     package let batch: ColumnBatch
     private(set) var rows = RowList()
 
-    /// - Parameter batches: gives the batch; what writes the last rows gives it back.
+    /// Creates an empty filler for rows of an entity.
+    ///
+    /// - Parameter batches: the pool of the batch, to which the code that writes the last rows returns it.
     package init(_ entity: Int, _ catalog: Catalog, _ batches: ColumnBatchPool) {
         self.entity = entity
         batch = batches.takeWhole(entity, catalog)
     }
 
-    /// Counts the row whose cells were put into the batch behind the others.
+    /// Adds the row whose cells were appended to the batch.
     @inline(__always)
     package mutating func add(_ number: UInt32, version: UInt32) {
         rows.add(batch.rows, number: number, version: version)
@@ -80,11 +83,11 @@ package struct BlockFiller {
     }
 }
 
-/// Rows on their way into another block, unchanged.
+/// Rows that move into another block, unchanged.
 struct MovedRows {
     private(set) var rows = RowList()
-    /// Rows are counted by what they took where they were: by their plain bytes a block of rows that encode to
-    /// little would be cut early, and be a small one again.
+    /// Rows count by the bytes that they took where they were: by their plain bytes, a block of rows that
+    /// encode to little would be cut early, and be small again.
     private var length = 0.0
 
     mutating func clear() {
@@ -97,7 +100,7 @@ struct MovedRows {
         self.length += length
     }
 
-    /// Whether a block takes no more.
+    /// Whether the block is full.
     func isEnough(_ sizes: StoreSizes) -> Bool {
         rows.count == sizes.rowsPerBlock || length >= Double(sizes.fullRawBytes)
     }

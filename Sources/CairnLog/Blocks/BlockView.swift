@@ -2,7 +2,7 @@ import CCairn
 import CairnFormat
 import CairnStore
 
-/// Cells of a column in a view: decoded, if many of a block are read, or as stored.
+/// Cells of a column in a view: decoded, if many rows of a block are read, or as stored.
 protocol ViewedCells: BitwiseCopyable {
     /// The cells of all columns of a block's entity.
     static func all(_ block: CachedBlock, _ columns: [Catalog.StoredColumn], version: UInt32)
@@ -23,19 +23,19 @@ protocol ViewedCells: BitwiseCopyable {
     func prefetchEntry(_ row: Int)
 }
 
-/// A block as a reading of many rows sees it.
+/// A view of a block for reading many rows.
 typealias BlockView = ViewedBlock<CellColumn>
 
-/// A block as a reading of single rows sees it.
+/// A view of a block for reading single rows.
 typealias PointView = ViewedBlock<CellReader>
 
-/// A block as one reading sees it.
+/// A view of a block with the columns that a reader needs.
 struct ViewedBlock<Cells: ViewedCells> {
     let memory: UnsafeMutableRawPointer
-    /// The columns that the reading needs, in its order.
+    /// The columns that the reader needs, in its order.
     let cells: UnsafePointer<Cells>
 
-    /// A cache line, so that each cell of that size lies in one line.
+    /// A cache line, so that each cell of that size is in a single line.
     static var headSize: Int { lineSize }
     static var lineSize: Int { 64 }
 
@@ -59,28 +59,28 @@ struct ViewedBlock<Cells: ViewedCells> {
     /// Ends a view whose memory another view uses.
     func endHead() { memory.assumingMemoryBound(to: ViewHead.self).deinitialize(count: 1) }
 
-    /// Asks for the view itself.
+    /// Prefetches the view itself.
     @inline(__always) func prefetchCells(columns: Int) {
         for index in 0..<columns { cairn_prefetch(cells + index) }
     }
 
-    /// Asks for the memory of a row, apart from its bytes.
+    /// Prefetches the memory of a row, apart from its bytes.
     @inline(__always) func prefetch(_ slot: Int, columns: Int) {
         for index in 0..<columns { (cells + index).pointee.prefetch(slot) }
     }
 
-    /// Asks for the memory of a row's bytes.
+    /// Prefetches a row's bytes.
     @inline(__always) func prefetchBytes(_ slot: Int, columns: Int) {
         for index in 0..<columns { (cells + index).pointee.prefetchBytes(slot) }
     }
 
-    /// Asks for the memory of a row's bytes that lie in dictionaries.
+    /// Prefetches a row's bytes that are in dictionaries.
     @inline(__always) func prefetchEntries(_ slot: Int, columns: Int) {
         for index in 0..<columns { (cells + index).pointee.prefetchEntry(slot) }
     }
 }
 
-/// What the memory of a view begins with.
+/// The head of a view's memory.
 struct ViewHead {
     let block: CachedBlock
     let entity: Int
@@ -127,7 +127,7 @@ extension CellReader: ViewedCells {
         case .cells, .symbols:
             let bytes = dataAddress(row)
             cairn_prefetch(bytes)
-            // Most texts end in the next line at the latest.
+            // Most strings end in the next line at the latest.
             cairn_prefetch(bytes + 32)
         case .dictionary: cairn_prefetch(entryAddress(row))
         case .integers, .decimals, .bits, .fixed16: break

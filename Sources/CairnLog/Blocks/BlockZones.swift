@@ -1,8 +1,8 @@
 // The known ranges of the cells in blocks, which allow a scan to skip blocks.
 //
-// The zone of a block's column is noted when a condition is first asked of it, or the first rows of its order, and is good as
-// long as the block is where it is: rows in it die, and none is changed. Zones live in memory alone: for each column that was asked up to 64 bytes for each
-// block of the store.
+// The zone of a block's column is noted when a condition, or the first rows of an order, first require it. It
+// is valid as long as the block is where it is: rows in it die, but none changes. Zones are only in memory:
+// for each column that was tested, up to 64 bytes for each block of the store.
 //
 // Threads: any; one lock.
 
@@ -10,15 +10,15 @@ import CairnFormat
 import CairnStore
 import Synchronization
 
-/// The zone of a block's column: minimum and maximum as words with the same order as the values, and whether some cells are
-/// nil.
+/// The zone of a block's column: minimum and maximum as words with the same order as the values, and whether
+/// some cells are nil.
 struct BlockZone: BitwiseCopyable {
     var low = UInt64.max
     var high = UInt64.min
     var hasNil = false
     var hasValue = false
 
-    /// What excludes nothing.
+    /// A zone that excludes nothing.
     static let unknown = BlockZone(low: .min, high: .max, hasNil: true, hasValue: true)
 
     @inline(__always)
@@ -27,9 +27,9 @@ struct BlockZone: BitwiseCopyable {
         if word > high { high = word }
     }
 
-    /// The zone of the cells of all rows, dead ones too.
+    /// The zone of the cells of all rows, including dead ones.
     static func of(_ cells: CellColumn, rows: Int) -> BlockZone {
-        // Of what has frames of its own it would have to be read.
+        // Values with frames of their own would have to be read.
         if cells.externals != nil { return .unknown }
         return switch cells.kind {
         case .integer: of(cells, rows) { OrderedWord.of(cells.integer($0)) }
@@ -55,10 +55,10 @@ struct BlockZone: BitwiseCopyable {
     }
 }
 
-/// The zones that are known.
+/// The known zones.
 final class BlockZones: Sendable {
     private struct Entry: BitwiseCopyable {
-        /// Where the block is that had the handle; no block is at 0.
+        /// The place of the block that had the handle; no block is at 0.
         var place: UInt64 = 0
         var zone = BlockZone()
     }
@@ -70,7 +70,7 @@ final class BlockZones: Sendable {
         UInt64(entry.segment) << 32 | UInt64(entry.offset8)
     }
 
-    /// Marks the blocks of a scan that no match can be in, and those of which not all is known that tests ask.
+    /// Marks the blocks of a scan that cannot contain a match, and those of which a tested zone is unknown.
     func look(_ blocks: inout [ScanBlock], _ tests: [ZoneTest], _ catalog: Catalog) {
         columns.withLock { columns in
             for test in tests {
@@ -94,7 +94,7 @@ final class BlockZones: Sendable {
         }
     }
 
-    /// The zones of a column, one for each block; a block whose zone is not known is marked, so that it is noted.
+    /// The zones of a column, one per block. Marks the blocks whose zone is unknown, so that it is noted.
     func known(of column: Int, _ blocks: inout [ScanBlock], _ catalog: Catalog) -> [BlockZone?] {
         columns.withLock { columns in
             var zones = [BlockZone?](repeating: nil, count: blocks.count)

@@ -8,14 +8,14 @@ import Synchronization
 final class CacheMeter: Sendable {
     private let count = Atomic<Int>(0)
 
-    /// How many there are.
+    /// The number of bytes.
     var bytes: Int { count.load(ordering: .relaxed) }
 
-    /// There are more of them, or fewer.
+    /// Adds a number of bytes, which may be negative.
     func add(_ bytes: Int) { count.wrappingAdd(bytes, ordering: .relaxed) }
 }
 
-/// What one block is charged for, as long as it is in a cache.
+/// The bytes that one block is charged for, as long as it is in a cache.
 struct CacheCharge: ~Copyable {
     struct Charge {
         var meter: CacheMeter?
@@ -24,13 +24,13 @@ struct CacheCharge: ~Copyable {
 
     private let charge: Mutex<Charge>
 
-    /// - Parameter bytes: what the block takes without decoded columns.
+    /// - Parameter bytes: the size of the block without decoded columns.
     init(_ bytes: Int) { charge = Mutex(Charge(meter: nil, bytes: bytes)) }
 
-    /// What the block takes.
+    /// The size of the block.
     var bytes: Int { charge.withLock { $0.bytes } }
 
-    /// It takes more.
+    /// Adds to the size of the block.
     func grow(_ more: Int) {
         charge.withLock {
             $0.bytes += more
@@ -38,7 +38,7 @@ struct CacheCharge: ~Copyable {
         }
     }
 
-    /// It is in a cache from now on.
+    /// Starts charging the block to a cache.
     func begin(_ meter: CacheMeter) {
         charge.withLock {
             $0.meter = meter
@@ -46,7 +46,7 @@ struct CacheCharge: ~Copyable {
         }
     }
 
-    /// It is in none any more.
+    /// Stops charging the block to a cache.
     func end(_ meter: CacheMeter) {
         charge.withLock {
             guard $0.meter != nil else { return }

@@ -1,7 +1,7 @@
 // Single cells of a block, read from its stored bytes.
 //
-// A column whose cells can be read by themselves (Format 50.13) is never decoded for that: its checksum is looked at once. Of
-// any other one the decoded column is read in the same way.
+// A column whose cells can be read individually (Format 50.13) is never decoded for that: only its checksum
+// is verified, once. For any other column, the decoded column is read in the same way.
 
 package import CairnFormat
 package import CairnStore
@@ -10,7 +10,8 @@ import Synchronization
 extension CachedBlock {
     /// Reads single cells of a column; valid as long as the block is retained.
     ///
-    /// - Parameter place: the column's position among those of its entity, which is usually its position in the block.
+    /// - Parameter place: the column's position among those of its entity, which is usually its position in
+    ///   the block.
     @inline(__always)
     package func reader(_ column: Catalog.StoredColumn, at place: Int) throws(StoreError)
         -> CellReader
@@ -29,7 +30,7 @@ extension CachedBlock {
 
     /// The same for all columns of the block's entity, in its order.
     ///
-    /// - Parameter version: that of the catalog whose columns these are.
+    /// - Parameter version: the version of the catalog that has these columns.
     @inline(__always)
     func allReaders(_ columns: [Catalog.StoredColumn], version: UInt32) throws(StoreError)
         -> UnsafePointer<CellReader>
@@ -47,7 +48,7 @@ extension CachedBlock {
         }
     }
 
-    /// Whether nothing stands for a nil of the block's column.
+    /// Whether a nil in the block's column is read as nil.
     @inline(never)
     private func isAsStored(_ entry: ColumnEntry, _ column: Catalog.StoredColumn) -> Bool {
         !entry.flags.contains(.nils)
@@ -68,19 +69,19 @@ extension CachedBlock {
         return CellReader(cells)
     }
 
-    /// The object numbers in the same way.
+    /// A reader of the object numbers.
     func numberReader() throws(StoreError) -> CellReader {
         CellReader(try numbers())
     }
 
-    /// Whether so many rows of it are read by themselves: where they are few, that costs less than decoding the columns, unless
-    /// somebody has done that.
+    /// Whether this many rows of it are read individually: for a few rows that costs less than decoding the
+    /// columns, unless these are decoded already.
     func readsAlone(_ rows: Int) -> Bool {
         !hasDecoded && head.isPacked && rows * Self.fewRows < self.rows
     }
 
-    /// Whether the next rows are read by themselves, where rows are asked for one after the other and nobody knows how many there
-    /// will be: until as much was read as decoding the columns costs.
+    /// Whether the next rows are read individually, if rows are requested one after another and their number
+    /// is unknown: until as much was read as decoding the columns costs.
     func readsNextAlone(_ rows: Int = 1) -> Bool {
         readsAlone(rowsReadAlone.wrappingAdd(rows, ordering: .relaxed).newValue)
     }
@@ -89,7 +90,7 @@ extension CachedBlock {
 
     // MARK: Cells
 
-    /// What is stored of the bytes of a cell.
+    /// The stored bytes of a cell.
     @inline(__always)
     func stored(_ cells: UnsafePointer<CellReader>, _ row: Int) throws(StoreError)
         -> UnsafeRawBufferPointer
@@ -101,7 +102,7 @@ extension CachedBlock {
         }
     }
 
-    /// Whether a cell that is not nil has these bytes, wherever they are.
+    /// Whether a cell that is not nil has these bytes, wherever they are stored.
     @inline(__always)
     func hasBytes(_ cells: CellReader, _ row: Int, _ bytes: UnsafeRawBufferPointer)
         throws(StoreError) -> Bool
@@ -115,7 +116,7 @@ extension CachedBlock {
         return has
     }
 
-    /// What is wrong with a cell that cannot be read.
+    /// The error for a cell that cannot be read.
     @inline(never)
     func badCell(_ cells: CellReader, _ row: Int) -> StoreError {
         StoreError(cells.badCell(row), at: place)
@@ -126,7 +127,7 @@ extension CachedBlock {
         badCell(cells.pointee, row)
     }
 
-    /// A value that has frames of its own.
+    /// Reads a value that has frames of its own.
     @inline(never)
     func largeBytes(_ cells: CellReader, _ row: Int) throws(StoreError) -> [UInt8] {
         try withUnsafePointer(to: cells) { cells throws(StoreError) in
@@ -134,7 +135,7 @@ extension CachedBlock {
         }
     }
 
-    /// The text of a cell that is not nil.
+    /// The string of a cell that is not nil.
     @inline(never)
     func text(_ cells: CellReader, _ row: Int) throws(StoreError) -> String {
         if cells.isExternal(row) {

@@ -2,7 +2,7 @@ import CairnFormat
 import CairnStore
 
 extension CachedBlock {
-    /// Reads a block of one of some segments from their files.
+    /// Reads a block from the file of its segment.
     ///
     /// - Parameter known: the stored bytes, if they have been read.
     /// - Throws: `StoreError` with `.damaged` and the location.

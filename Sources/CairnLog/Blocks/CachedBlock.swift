@@ -1,13 +1,14 @@
 // A block in memory: its stored bytes, and the columns that have been loaded.
 //
-// A column is decoded when it is first asked for, once, and kept as long as the block is. Who decodes it does so under a
-// lock, fills its place and only then says that it is there, so that whoever sees that needs no lock.
+// A column is decoded when it is first requested, and kept as long as the block is. The decoding thread
+// stores the column under a lock and only then sets its flag, so that a thread that sees the flag needs no
+// lock.
 //
-// A block that a patch is of is joined with it (Format 45): then the columns that the patch does not bring are in the other
-// payload.
+// A patch is joined with the block that it patches (Format 45): the columns that the patch does not contain
+// are in the other payload.
 //
-// A block is read as today's schema has its rows: what an older one does not have of a column, or has as another kind of
-// number, is made once (`ColumnPast`, Format 70.5).
+// A block is read with the columns of the current schema: a column that an older version lacks, or has as
+// another kind of number, is built once (`ColumnPast`, Format 70.5).
 //
 // Threads: any.
 
@@ -20,19 +21,19 @@ package final class CachedBlock: @unchecked Sendable {
     // A column and its cells are written once, before `isDecoded` of the column says so, and under the lock.
 
     let place: Place
-    /// Of a patch: joined with that of the block it is of.
+    /// For a patch: joined with the head of the patched block.
     let head: BlockHead
     let rows: Int
-    /// What is at the place: a block, or a patch.
+    /// The payload at the place: a block, or a patch.
     let payload: RawBytes
-    /// Of a patch: the block that it is of.
+    /// For a patch: the patched block.
     let base: Base?
     /// By column of the head.
     private let columns: UnsafeMutablePointer<DecodedColumn?>
     private let cells: UnsafeMutablePointer<CellColumn>
     private let isDecoded: UnsafeMutablePointer<Atomic<Bool>>
     private let decoding = Mutex(())
-    /// By column of the head: its cells as they are read one by one, once `isAddressed` says so.
+    /// By column of the head: a reader of its single cells, once `isAddressed` is set.
     private let readers: UnsafeMutablePointer<CellReader>
     private let isAddressed: UnsafeMutablePointer<Atomic<Bool>>
     /// The cells of all columns of the block's entity.
@@ -40,18 +41,18 @@ package final class CachedBlock: @unchecked Sendable {
     let readerLists = ColumnLists<CellReader>()
     private let damaged = Atomic<Bool>(false)
     private let anyDecoded = Atomic<Bool>(false)
-    /// How many rows were asked for of which nobody knew how many there would be.
+    /// The number of rows that were read individually without knowing how many would follow.
     let rowsReadAlone = Atomic<Int>(0)
-    /// Tables of symbols that blocks share.
+    /// Symbol tables that blocks share.
     private let tables: SymbolTables?
     private let sharedTables = Mutex<[SharedSymbols]>([])
     private let leanCost: Int
     private let charge: CacheCharge
     private let largeValues: LargeValueReader
-    /// Columns that were made of what the block has, by what for.
+    /// Columns that were built from the block's columns, by what they were built for.
     private let made = Mutex<[MadeColumn: MadeCells]>([:])
 
-    /// A block that a patch is of.
+    /// The block that a patch patches.
     struct Base {
         let place: Place
         let payload: RawBytes
@@ -59,7 +60,7 @@ package final class CachedBlock: @unchecked Sendable {
         let borrowedBytes: Int
     }
 
-    /// Reads the head of what is stored at a place.
+    /// Decodes the head of the block at a place.
     ///
     /// - Parameters:
     ///   - stored: a block, or a patch.
@@ -111,7 +112,7 @@ package final class CachedBlock: @unchecked Sendable {
         (columns, cells, isDecoded, readers, isAddressed) = Self.allocate(head.columns.count)
     }
 
-    /// The same block with none of its columns decoded.
+    /// A copy of a block without decoded columns.
     init(beside other: CachedBlock) {
         (payload, base, head, place) = (other.payload, other.base, other.head, other.place)
         largeValues = other.largeValues
@@ -142,7 +143,7 @@ package final class CachedBlock: @unchecked Sendable {
         return (columns, cells, isDecoded, readers, isAddressed)
     }
 
-    /// What a block takes without decoded columns.
+    /// The size of a block without decoded columns, in bytes.
     private static func leanCost(_ payload: RawBytes, _ base: Base?, _ head: BlockHead) -> Int {
         let perColumn =
             MemoryLayout<ColumnEntry>.stride + MemoryLayout<CellColumn>.stride
@@ -161,16 +162,16 @@ package final class CachedBlock: @unchecked Sendable {
         isAddressed.deallocate()
     }
 
-    /// Whether damage was found in it: what is stored may be read right another time.
+    /// Whether damage was found in it: reading it again may succeed.
     var isDamaged: Bool { damaged.load(ordering: .relaxed) }
 
-    /// What the block takes in memory so far, about.
+    /// The approximate size of the block in memory so far, in bytes.
     var cost: Int { charge.bytes }
 
-    /// What it will take once all columns are decoded, about.
+    /// Its approximate size once all columns are decoded, in bytes.
     var decodedCost: Int { leanCost + head.rawLength }
 
-    /// Whether some columns are decoded whose cells could be read by themselves.
+    /// Whether columns are decoded whose cells could be read individually.
     var hasDecoded: Bool { anyDecoded.load(ordering: .relaxed) }
 
     /// Whether any columns are decoded.
@@ -178,20 +179,20 @@ package final class CachedBlock: @unchecked Sendable {
         charge.bytes > leanCost + head.columns.count * MemoryLayout<CellReader>.stride
     }
 
-    /// Its bytes are counted, and those of its columns as they are decoded.
+    /// Starts counting its bytes, and those of its columns as they are decoded.
     func charge(to meter: CacheMeter) { charge.begin(meter) }
 
-    /// They are counted no more.
+    /// Stops counting them.
     func discharge(from meter: CacheMeter) { charge.end(meter) }
 
-    /// The block as it can be written once more; good as long as it is kept.
+    /// The block in a form that can be rewritten; valid as long as the block is retained.
     var stored: StoredBlock {
         StoredBlock(
             head: head, payload: payload.bytes, basePayload: base?.payload.bytes,
             base: base?.place ?? place)
     }
 
-    /// The cells of a column; nil if the block does not have it, so that every row is nil.
+    /// Returns the decoded column; nil if the block does not have it, so that every row is nil.
     package func column(_ column: Catalog.StoredColumn) throws(StoreError) -> DecodedColumn? {
         guard let index = index(of: column.propertyID) else {
             return column.past == nil ? nil : try makeMissing(column)?.column
@@ -202,10 +203,11 @@ package final class CachedBlock: @unchecked Sendable {
         return try make(column, of: cells)?.column ?? cells
     }
 
-    /// The same as they are read without counting references; good as long as the block is kept. Of a column that the
-    /// block does not have, cells that are all nil.
+    /// Returns the cells of a column for reading without counting references; valid as long as the block is
+    /// retained. If the block does not have the column, they are all nil.
     ///
-    /// - Parameter place: where the column is among those of its entity, which is mostly where the block has it.
+    /// - Parameter place: the column's position among those of its entity, which is usually its position in
+    ///   the block.
     @inline(__always)
     package func cells(_ column: Catalog.StoredColumn, at place: Int) throws(StoreError)
         -> UnsafePointer<CellColumn>
@@ -237,17 +239,17 @@ package final class CachedBlock: @unchecked Sendable {
 
     // MARK: Columns of earlier versions
 
-    /// What a column was made for.
+    /// What a column was built for.
     private struct MadeColumn: Hashable {
         let property: UInt32
         let kind: ColumnBuffer.Kind
-        /// What stands where the block has nothing.
+        /// The cell that replaces a missing or nil one.
         let cell: PastCell
     }
 
-    /// A column that was made, and its cells.
+    /// A column that was built, and its cells.
     private final class MadeCells: @unchecked Sendable {
-        // Written before anybody else knows it.
+        // Written before another thread can see it.
         let column: DecodedColumn
         let cells: UnsafePointer<CellColumn>
 
@@ -261,7 +263,7 @@ package final class CachedBlock: @unchecked Sendable {
         deinit { cells.deallocate() }
     }
 
-    /// What rows have in a column that the block lacks; nil if that is nothing.
+    /// The values of rows in a column that the block lacks; nil if they are all nil.
     @inline(never)
     private func makeMissing(_ column: Catalog.StoredColumn) throws(StoreError) -> MadeCells? {
         guard let cell = column.past?.value(forMissingIn: head.schemaVersion), !cell.isNull else {
@@ -272,7 +274,7 @@ package final class CachedBlock: @unchecked Sendable {
         }
     }
 
-    /// A column in its kind of today, with what stands for nil in it; nil if it is as it should be.
+    /// A column in its current kind, with its nils replaced; nil if it needs no change.
     @inline(never)
     private func make(_ column: Catalog.StoredColumn, of stored: DecodedColumn) throws(StoreError)
         -> MadeCells?
@@ -300,10 +302,10 @@ package final class CachedBlock: @unchecked Sendable {
         }
     }
 
-    /// The cells of all columns of the block's entity, in its order, to read whole rows by; good as long as the block is
-    /// kept.
+    /// The cells of all columns of the block's entity, in its order, for reading whole rows; valid as long as
+    /// the block is retained.
     ///
-    /// - Parameter version: that of the catalog whose columns these are.
+    /// - Parameter version: the version of the catalog that has these columns.
     @inline(__always)
     func allCells(_ columns: [Catalog.StoredColumn], version: UInt32) throws(StoreError)
         -> UnsafePointer<CellColumn>
@@ -321,10 +323,10 @@ package final class CachedBlock: @unchecked Sendable {
         }
     }
 
-    /// The object numbers in the same way.
+    /// The cells of the object numbers.
     func numberCells() throws(StoreError) -> CellColumn { try hiddenCells(HiddenProperty.number) }
 
-    /// The row versions in the same way.
+    /// The cells of the row versions.
     func versionCells() throws(StoreError) -> CellColumn {
         try hiddenCells(HiddenProperty.version)
     }
@@ -342,7 +344,7 @@ package final class CachedBlock: @unchecked Sendable {
             offset: UInt64(place.byteOffset))
     }
 
-    /// The cells of a column by its property id.
+    /// The decoded column with a property id.
     func column(propertyID: UInt32) throws(StoreError) -> DecodedColumn? {
         guard let index = index(of: propertyID) else { return nil }
         try load(index)
@@ -364,7 +366,7 @@ package final class CachedBlock: @unchecked Sendable {
         if !isDecoded[index].load(ordering: .acquiring) { try decode(index) }
     }
 
-    /// The slice of a column, and the place of the frame that it is in.
+    /// The slice of a column, and the place of the frame that contains it.
     private func slice(_ entry: ColumnEntry) -> (UnsafeRawBufferPointer, Place) {
         if entry.isBorrowed, let base {
             return (
@@ -374,7 +376,7 @@ package final class CachedBlock: @unchecked Sendable {
         return (UnsafeRawBufferPointer(rebasing: payload.bytes[entry.range]), place)
     }
 
-    /// The cells of a column of the head, to read some of them.
+    /// A reader of single cells of a column of the head.
     @inline(__always)
     func reader(_ index: Int) throws(StoreError) -> CellReader {
         if !isAddressed[index].load(ordering: .acquiring) { try address(index) }
@@ -399,7 +401,7 @@ package final class CachedBlock: @unchecked Sendable {
             cells = columns[index].map { CellReader($0) }
         }
         guard let cells else { preconditionFailure("the column is loaded") }
-        // In the list of all columns.
+        // Its element in the list of all columns.
         charge.grow(MemoryLayout<CellReader>.stride)
         decoding.withLock { _ in
             if isAddressed[index].load(ordering: .relaxed) { return }
@@ -408,7 +410,8 @@ package final class CachedBlock: @unchecked Sendable {
         }
     }
 
-    /// Cells of symbols with a table that other blocks have too, so that it is in the processor's cache for all of them.
+    /// Returns cells with a symbol table that other blocks share, so that it is in the processor's cache for
+    /// all of them.
     private func share(_ cells: CellReader) -> CellReader {
         guard cells.form == .symbols, let tables else { return cells }
         let shared = tables.shared(cells.symbols)
@@ -428,7 +431,7 @@ package final class CachedBlock: @unchecked Sendable {
             throw StoreError(error, at: holder)
         }
         decoding.withLock { _ in
-            // Somebody else may have been faster, and be reading.
+            // Another thread may have been faster, and readers may use its column.
             if isDecoded[index].load(ordering: .relaxed) { return }
             columns[index] = column
             cells[index] = CellColumn(column)
@@ -451,10 +454,10 @@ package final class CachedBlock: @unchecked Sendable {
         return UnsafePointer(cells)
     }()
 
-    /// The object numbers of the rows.
+    /// Returns the object numbers of the rows.
     package func numbers() throws(StoreError) -> DecodedColumn { try hidden(HiddenProperty.number) }
 
-    /// The row versions.
+    /// Returns the row versions.
     package func versions() throws(StoreError) -> DecodedColumn {
         try hidden(HiddenProperty.version)
     }
@@ -472,14 +475,14 @@ package final class CachedBlock: @unchecked Sendable {
             offset: UInt64(place.byteOffset))
     }
 
-    /// A value that has frames of its own, by the reference in its cell.
+    /// Reads a value that has frames of its own, by the reference in its cell.
     func large(
         _ reference: UnsafeRawBufferPointer, owner: LargeValueReader.Owner? = nil
     ) throws(StoreError) -> [UInt8] {
         try largeValues.read(reference, from: place, owner: owner)
     }
 
-    /// The bytes of a cell, wherever they are.
+    /// Calls a closure with the bytes of a cell, wherever they are stored.
     func withBytes<R>(
         _ cells: DecodedColumn, _ row: Int, _ body: (UnsafeRawBufferPointer) -> R
     ) throws(StoreError) -> R {
@@ -492,7 +495,7 @@ package final class CachedBlock: @unchecked Sendable {
 }
 
 extension ColumnBuffer.Kind {
-    /// The kind in which a block has such a column.
+    /// The kind of such a column in a block.
     var stored: ColumnKind {
         switch self {
         case .integer: .integer
@@ -505,7 +508,7 @@ extension ColumnBuffer.Kind {
 }
 
 extension CellColumn {
-    /// The cells of a column that is kept as long as they are used.
+    /// The cells of a column that is retained as long as they are used.
     fileprivate init(_ column: DecodedColumn) {
         guard let kind = ColumnBuffer.Kind(rawValue: column.kind.rawValue - 1) else {
             preconditionFailure("stored columns are of the kinds of plain ones")
@@ -519,19 +522,20 @@ extension CellColumn {
 }
 
 extension DecodedColumn {
-    /// An object number or row version. Numbers out of range were refused when the block was registered.
+    /// Returns an object number or row version. Numbers out of range were rejected when the block was
+    /// registered.
     @inline(__always) package func number(_ row: Int) -> UInt32 {
         UInt32(truncatingIfNeeded: integer(at: row))
     }
 
-    /// The bytes of a cell of text, bytes or a UUID.
+    /// The bytes of a string, binary or UUID cell.
     @inline(__always) func cell(_ row: Int) -> UnsafeRawBufferPointer {
         kind == .fixed16 ? fixed16(at: row) : bytes(at: row)
     }
 }
 
 extension StoreError {
-    /// Bytes that break the format, at the place of their frame.
+    /// An error for bytes that violate the format, with the place of their frame.
     init(_ error: FormatError, at place: Place) {
         self = .damaged(
             "\(error.what) (\(error.rule))", segment: place.segment,

@@ -4,10 +4,11 @@ import CairnModel
 import CairnStore
 
 extension ColumnBatch {
-    /// The end of the block that begins at a row: it contains as many rows as fit into its byte budget.
+    /// Returns the end of the block that begins at a row: it contains as many rows as fit into its byte
+    /// budget.
     ///
-    /// - Parameter copied: columns whose strings are additionally copied into the rows, once for each time that they are
-    ///   listed.
+    /// - Parameter copied: columns whose strings are additionally copied into the rows, once for each time
+    ///   that they are listed.
     package func endOfBlock(from start: Int, sizes: StoreSizes, copied: [Int] = []) -> Int {
         let limit = min(rows, start + sizes.rowsPerBlock)
         var (fixed, all) = (0, 0)
@@ -16,7 +17,7 @@ extension ColumnBatch {
             all += columns[index].used
         }
         for index in copied where columns[index].kind.isBytes { all += columns[index].used }
-        // Mostly all of them fit, and no row has to be looked at.
+        // Usually all of them fit, and no row has to be examined.
         if all + (limit - start) * fixed <= sizes.bytesPerBlock { return limit }
         var bytes = 0
         for row in start..<limit {
@@ -32,7 +33,7 @@ extension ColumnBatch {
         return limit
     }
 
-    /// Whether a row has the values of a stored one in all columns; order keys are not looked at.
+    /// Whether a row has the values of a stored one in all columns; ignores order keys.
     @inline(__always)
     func isEqual(_ row: Int, _ view: BlockView, _ slot: Int) throws(StoreError) -> Bool {
         for index in 0..<entity.columns.count
@@ -42,14 +43,14 @@ extension ColumnBatch {
         return true
     }
 
-    /// Takes the order keys of another row of the batch.
+    /// Copies the order keys of another row of the batch.
     func copyOrder(from other: Int, to row: Int) {
         for index in entity.columns.count..<columns.count {
             columns[index].copyCell(from: other, to: row)
         }
     }
 
-    /// Takes the order keys of a stored row.
+    /// Copies the order keys of a stored row.
     func copyOrder(
         of stored: Catalog.StoredEntity, _ block: CachedBlock, _ slot: Int, to row: Int
     ) throws(StoreError) {

@@ -1,4 +1,4 @@
-// Cells of a batch and stored cells: comparing and copying.
+// Compares and copies cells of a batch and stored cells.
 
 import CairnFormat
 package import CairnStore
@@ -44,7 +44,7 @@ extension ColumnBuffer {
         }
     }
 
-    /// Takes the bytes of a stored cell that is not nil; of a large one the value itself.
+    /// Copies the bytes of a stored cell that is not nil; for a large value, the value itself.
     @inline(__always)
     mutating func setBytes(
         row: Int, of cells: UnsafePointer<CellReader>, _ slot: Int, _ view: PointView
@@ -67,7 +67,7 @@ extension ColumnBuffer {
         value.withUnsafeBytes { setBytes($0, row: row) }
     }
 
-    /// Takes the value of a stored cell; of a large one the value itself.
+    /// Copies the value of a stored cell; for a large value, the value itself.
     @inline(__always)
     mutating func copyCell(
         from cells: UnsafePointer<CellReader>, _ view: PointView, _ slot: Int, to row: Int
@@ -82,7 +82,7 @@ extension ColumnBuffer {
         }
     }
 
-    /// The hash of the key that a cell is, if it is hashed as it is; nil for nil.
+    /// The hash of a cell that is a key by itself; nil for nil.
     @inline(__always)
     func keyHash(_ row: Int, seed: UInt64) -> UInt64? {
         if isNil(row: row) { return nil }
@@ -91,7 +91,8 @@ extension ColumnBuffer {
             : StoredHash.of(word: word(row), seed: seed)
     }
 
-    /// Whether a cell that has a value has that of a stored one as a key, which no value with frames of its own is taken for.
+    /// Whether a cell that has a value has the same key as a stored one. A value with frames of its own is
+    /// never a key.
     @inline(__always)
     func isKey(
         _ row: Int, _ cells: UnsafePointer<CellReader>, _ slot: Int, _ view: PointView
@@ -107,7 +108,7 @@ extension ColumnBuffer {
         return has
     }
 
-    /// The same of a column that is decoded.
+    /// The same for a decoded column.
     @inline(__always)
     func isKey(_ row: Int, _ cells: UnsafePointer<CellColumn>, _ slot: Int) -> Bool {
         if cells.pointee.isNil(slot) { return false }
@@ -119,7 +120,7 @@ extension ColumnBuffer {
         return UInt64(bitPattern: cells.pointee.integer(slot)) == word(row)
     }
 
-    /// Refers to a value that has frames of its own.
+    /// Sets a cell to a reference to a value that has frames of its own.
     mutating func setReference(_ reference: ValueReference, row: Int) {
         var writer = ByteWriter(capacity: ValueReference.size)
         reference.encode(to: &writer)
@@ -127,8 +128,8 @@ extension ColumnBuffer {
         states[row] = State.external
     }
 
-    /// Refers to a large value that is stored, if that is what the cell has: it is not written once more then, and did not
-    /// change.
+    /// Sets a cell to the reference to a stored large value, if the cell has that value: it is not rewritten
+    /// then, and did not change.
     mutating func keepReference(
         to cells: UnsafePointer<CellColumn>, _ view: BlockView, _ slot: Int, row: Int
     ) throws(StoreError) {
@@ -138,7 +139,7 @@ extension ColumnBuffer {
         states[row] = State.external
     }
 
-    /// Takes the value of another row of the batch.
+    /// Copies the value of another row of the batch.
     mutating func copyCell(from other: Int, to row: Int) {
         guard hasValue(other) else { return setNil(row: row) }
         switch kind {
@@ -162,7 +163,7 @@ extension ColumnBuffer {
         states[row] = State.set
     }
 
-    /// Takes the value of a row of another batch; a default becomes a value of its own.
+    /// Copies the value of a row of another batch; a default becomes a value of its own.
     mutating func copyCell(
         of other: UnsafePointer<ColumnBuffer>, from source: Int, to row: Int
     ) {
@@ -184,8 +185,8 @@ extension ColumnBuffer {
         }
     }
 
-    /// Takes the value of a stored cell; of a large one the reference, so that it is not written again, unless
-    /// the value itself is needed.
+    /// Copies the value of a stored cell; for a large value the reference, so that it is not rewritten,
+    /// unless the value itself is needed.
     package mutating func copyCell(
         from block: CachedBlock, _ column: Catalog.StoredColumn, _ slot: Int, to row: Int,
         isWhole: Bool = false
@@ -199,7 +200,7 @@ extension ColumnBuffer {
         copyCell(from: cells, slot, to: row)
     }
 
-    /// The same of a block that is viewed; of a large one the value itself if that is needed.
+    /// The same for a viewed block; copies a large value itself if that is needed.
     mutating func copyCell(
         from cells: CellColumn, _ view: BlockView, _ slot: Int, to row: Int, isWhole: Bool
     ) throws(StoreError) {
@@ -219,7 +220,8 @@ extension ColumnBuffer {
         }
     }
 
-    /// Takes the value of a stored cell, of a large one the reference. Without a column every cell is nil.
+    /// Copies the value of a stored cell; for a large value, the reference. Without a column every cell is
+    /// nil.
     mutating func copyCell(from cells: DecodedColumn?, _ slot: Int, to row: Int) {
         guard let cells, !cells.isNil(at: slot) else { return setNil(row: row) }
         switch kind {

@@ -1,7 +1,8 @@
 // Information about the columns of a block, in lists by version of the catalog, which determines the columns.
 //
-// The newest list is found without a lock. Lists are added under one, in front, and stay as long as the block: a block that is
-// read by two versions of the catalog in turn has two, of which either may be the newest.
+// The newest list is found without a lock. Lists are added under one, in front, and stay as long as the
+// block: a block that is read with two versions of the catalog in turn has two, of which either may be the
+// newest.
 //
 // Threads: any.
 
@@ -9,16 +10,16 @@ import Synchronization
 
 /// Lists with an element for each column of a block.
 struct ColumnLists<Element: BitwiseCopyable>: ~Copyable {
-    /// What lies before a list: the version of the catalog, and the list before.
+    /// The head of a list: the version of the catalog, and the previous list.
     private struct Head {
         let version: UInt
         let next: UInt
     }
 
-    /// The address of the newest list; 0 as long as there is none.
+    /// The address of the newest list; 0 if there is none.
     private let newest = Atomic<UInt>(0)
     private let adding = Mutex(())
-    /// A line of the processor's cache, so that elements of that size lie in one each.
+    /// A cache line of the processor, so that each element of that size is in a single line.
     private static var headSize: Int { 64 }
 
     deinit {
@@ -38,7 +39,7 @@ struct ColumnLists<Element: BitwiseCopyable>: ~Copyable {
         return (list + Self.headSize).assumingMemoryBound(to: Element.self)
     }
 
-    /// The list of a version, whichever it is.
+    /// The list of a version, whether or not it is the newest.
     private func known(_ version: UInt32) -> UnsafePointer<Element>? {
         adding.withLock { _ in
             var list = UnsafeRawPointer(bitPattern: newest.load(ordering: .relaxed))
@@ -53,8 +54,8 @@ struct ColumnLists<Element: BitwiseCopyable>: ~Copyable {
         }.address()
     }
 
-    /// The list of a version, which is added if there is none. Two that do so at once both add theirs: a few bytes more, until
-    /// the block goes.
+    /// The list of a version, which is added if there is none. If two threads do so concurrently, both add
+    /// theirs: a few bytes more, until the block is freed.
     func add<E: Error>(
         _ version: UInt32, count: Int, _ element: (Int) throws(E) -> Element
     ) throws(E) -> UnsafePointer<Element> {
@@ -84,7 +85,7 @@ struct ColumnLists<Element: BitwiseCopyable>: ~Copyable {
 }
 
 extension UInt {
-    /// What lies at an address; nil for 0.
+    /// The pointer to an address; nil for 0.
     fileprivate func address<Element>() -> UnsafePointer<Element>? {
         UnsafePointer(bitPattern: self)
     }

@@ -1,6 +1,6 @@
 // Reads values that have their own frames.                                           Format 40
 //
-// A cell holds where the first frame is, how long the value is and its checksum. The frames follow one
+// A cell holds the place of the first frame, the length of the value and its checksum. The frames follow one
 // another in the same segment.
 // Threads: any.
 
@@ -15,7 +15,7 @@ final class LargeValueReader: Sendable {
     }
 
     private let segments: Mutex<[UInt32: Segment]>
-    /// Segments that past states alone have, which close them when they go.
+    /// Segments that only past states use, which close them when they end.
     private let lent = Mutex<[UInt32: [Lent]]>([:])
     private let storeTag: UInt32
 
@@ -28,7 +28,7 @@ final class LargeValueReader: Sendable {
         segments.withLock { $0[segment.number] = segment }
     }
 
-    /// Finds values in segments as long as somebody else has them.
+    /// Finds values in segments as long as other objects retain them.
     ///
     /// - Complexity: O(segments that are lent).
     func lend(_ segments: [Segment]) {
@@ -44,7 +44,7 @@ final class LargeValueReader: Sendable {
         }
     }
 
-    /// How many segments are lent, those included that nobody has any more and that were not met since.
+    /// The number of lent segments, including released ones that have not been removed yet.
     var lentSegments: Int { lent.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
     private func segment(_ number: UInt32) -> Segment? {
@@ -59,16 +59,16 @@ final class LargeValueReader: Sendable {
         segments.withLock { $0[number] = nil }
     }
 
-    /// Whose value it is.
+    /// The owner of a value.
     struct Owner: Equatable {
         let tree: UInt32
         let number: UInt32
         let property: UInt32
     }
 
-    /// The value that a cell's reference names.
+    /// Reads the value that a cell's reference names.
     ///
-    /// - Parameter owner: whose it must be; nil: its checksum says enough.
+    /// - Parameter owner: the owner that it must have; nil: its checksum suffices.
     /// - Throws: `StoreError` with `.damaged` and the place.
     func read(
         _ cell: UnsafeRawBufferPointer, from place: Place, owner: Owner? = nil

@@ -1,20 +1,20 @@
 // Writes rows of a batch as a block frame, and their large values as frames before it.
 //
-//   1. Cells over the limit get value frames; in the block the reference stands for them.
-//   2. The columns are encoded as they lie in the batch: nothing is copied on the way. A single row is taken cell
-//      by cell, since what many rows need would cost it ten times what it takes itself.
+//   1. Cells over the limit get value frames; the block has references to them instead.
+//   2. The columns are encoded directly from the batch: nothing is copied before. A single row is encoded
+//      cell by cell, because the work for many rows would cost ten times as much as the row itself.
 //
 // Threads: one owner at a time.
 
 import CairnFormat
 import CairnStore
 
-/// A block as it was written.
+/// A written block.
 struct WrittenBlock {
     let place: Place
-    /// The bytes of its frame.
+    /// The size of its frame, in bytes.
     let length: Int
-    /// Its bytes before LZ4.
+    /// Its size before LZ4, in bytes.
     let rawLength: Int
     /// Whether some of its values have frames of their own.
     let hasReferences: Bool
@@ -32,7 +32,7 @@ struct RowBlockEncoder: ~Copyable {
 
     deinit { cells.deallocate() }
 
-    /// Writes a block. Rows that are moved lived elsewhere before.
+    /// Writes a block. Moved rows were in other blocks before.
     mutating func write(
         _ batch: ColumnBatch, entity: Catalog.StoredEntity, treeID: UInt32, schemaVersion: UInt32,
         rows: RowList, isMoved: Bool, sizes: StoreSizes, to log: inout LogWriter
@@ -130,8 +130,9 @@ struct RowBlockEncoder: ~Copyable {
             hasReferences: hasReferences)
     }
 
-    /// Makes the payload of a block with the rows of another one: other versions, other values in some columns, and all else
-    /// copied as it is encoded. The values are those of the first rows of a batch, each set or nil, and none is large.
+    /// Makes the payload of a block with the rows of another one: other versions, other values in some
+    /// columns, and everything else copied as it is encoded. The values are those of the first rows of a
+    /// batch, each set or nil, and none is large.
     ///
     /// - Returns: what was made: a patch, if not too much changes.
     mutating func rewrite(
@@ -201,7 +202,7 @@ struct RowBlockEncoder: ~Copyable {
         }
     }
 
-    /// Which cells are nil or references, a byte each.
+    /// Which cells are nil or references, one byte each.
     private struct Flags: ~Copyable {
         private var memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 0)
         private var capacity = 0
@@ -211,7 +212,7 @@ struct RowBlockEncoder: ~Copyable {
 
         deinit { memory.deallocate() }
 
-        /// Looks at the rows that are chosen; what is said of others means nothing.
+        /// Examines the selected rows; the flags of others are undefined.
         mutating func gather(_ batch: ColumnBatch, _ selection: [UInt16]) {
             rows = batch.rows
             let needed = rows * batch.columns.count * 2
@@ -246,7 +247,7 @@ struct RowBlockEncoder: ~Copyable {
             }
         }
 
-        /// Looks at the first rows of some columns, in which no cell is untouched or a reference.
+        /// Examines the first rows of some columns, in which no cell is untouched or a reference.
         mutating func gather(_ batch: ColumnBatch, _ columns: [Int], rows: Int) {
             self.rows = rows
             let needed = rows * columns.count * 2

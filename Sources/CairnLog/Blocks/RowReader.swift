@@ -11,7 +11,7 @@ struct RowReader {
     let identity: StoreIdentity
     let entity: Int
 
-    /// Asks for the memory of a row, all of it at once.
+    /// Prefetches a row, all of it at once.
     static func prefetch(
         _ columns: [Catalog.StoredColumn], _ catalog: Catalog, _ block: CachedBlock, _ row: Int
     ) throws(StoreError) {
@@ -28,7 +28,7 @@ struct RowReader {
         try Self.cells(catalog.entities[entity].columns, catalog, block, row, &builder)
     }
 
-    /// The same by whoever has the columns.
+    /// The same for a caller that has the columns.
     static func cells(
         _ columns: [Catalog.StoredColumn], _ catalog: Catalog, _ block: CachedBlock, _ row: Int,
         _ builder: inout RowCellsBuilder

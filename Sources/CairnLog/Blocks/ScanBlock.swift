@@ -1,6 +1,6 @@
 /// A block of a scan.
 struct ScanBlock: BitwiseCopyable {
-    /// How it is looked at.
+    /// How it is scanned.
     enum Look: BitwiseCopyable { case plainly, andNote, nothing }
 
     let entity: Int
@@ -9,9 +9,9 @@ struct ScanBlock: BitwiseCopyable {
     var look = Look.plainly
 }
 
-/// Blocks that are looked at one after the other.
+/// Blocks that are scanned one after another.
 struct ScanList {
     var blocks: [ScanBlock]
-    /// The columns whose zones are noted of blocks that are marked so.
+    /// The columns whose zones are noted for blocks that are marked so.
     let noted: [Int]
 }

@@ -1,5 +1,5 @@
-// Symbol tables shared by blocks: many blocks encode the same strings with the same symbols, and one shared table stays in
-// the processor's cache where one per block would not.
+// Symbol tables shared by blocks: many blocks encode the same strings with the same symbols, and one shared
+// table stays in the processor's cache where one per block would not.
 //
 // Threads: any.
 
@@ -8,7 +8,7 @@ import Synchronization
 
 /// A table that blocks share. It exists as long as something refers to it.
 final class SharedSymbols: @unchecked Sendable {
-    // Written once, before anybody else knows it.
+    // Written once, before another thread can see it.
     let entries: UnsafeRawPointer
     private let count: Int
 
@@ -26,15 +26,15 @@ final class SharedSymbols: @unchecked Sendable {
     }
 }
 
-/// The tables that are shared.
+/// The shared tables.
 final class SymbolTables: Sendable {
-    /// By checksum and length, which take an instruction for eight bytes, where a hash of an array looks at each. Of two tables that
-    /// share them the later one is known.
+    /// By checksum and length: the checksum takes an instruction per eight bytes, whereas hashing an array
+    /// examines each byte. Of two tables with the same key, the later one is known.
     private let known = Mutex<[UInt64: SharedSymbols]>([:])
-    /// Of more tables than these none is a common one.
+    /// The maximum number of tables: if there are more, none is common.
     private static let most = 256
 
-    /// The copy of a table.
+    /// Returns the shared copy of a table.
     func shared(_ table: SymbolTable) -> SharedSymbols {
         let bytes = table.bytes
         let key =

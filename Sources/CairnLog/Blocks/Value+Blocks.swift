@@ -4,7 +4,7 @@ package import CairnStore
 import FoundationEssentials
 
 extension Value {
-    /// The value of an attribute's cell that is not nil.
+    /// Returns the value of an attribute's cell that is not nil.
     package static func stored(
         _ cells: CellColumn, _ slot: Int, _ type: AttributeType, _ block: CachedBlock
     ) throws(StoreError) -> Value {

@@ -12,14 +12,14 @@ import Synchronization
 final class ValueFrames: ValueReading {
     private struct Progress: ~Copyable {
         var pieces: ValuePieces
-        /// The frame that is being given.
+        /// The frame whose bytes are being returned.
         var payload: RawBytes?
         var given = 0
-        /// What ended it.
+        /// The error that ended the stream.
         var failure: StoreError?
     }
 
-    /// Throws when the files that the value is in are kept no more; it keeps them until then.
+    /// Throws when the files of the value are no longer kept; keeps them until then.
     private let check: @Sendable () throws(StoreError) -> Void
     private let progress: Mutex<Progress>
 

@@ -1,8 +1,8 @@
 // Reads a value that has its own frames, frame by frame.                             Format 60.5
 //
-//   1. Each frame is judged by its checksums, and must hold the piece that is expected there, of the value and owner that
-//      the cell's reference is about.
-//   2. With the last piece the checksum of the whole value must be right: nobody gets that piece otherwise.
+//   1. Each frame is verified by its checksums, and must hold the expected piece of the value and owner that
+//      the cell's reference names.
+//   2. With the last piece, the checksum of the whole value must match: otherwise that piece is not returned.
 //
 // Threads: a value of the one who reads.
 
@@ -20,7 +20,7 @@ struct ValuePieces {
     private var position: UInt64 = 0
     private var checksum: UInt32 = 0
 
-    /// - Parameter owner: whose it must be; nil: its checksum says enough.
+    /// - Parameter owner: the owner that it must have; nil: its checksum suffices.
     init(
         _ reference: ValueReference, in segment: Segment, storeTag: UInt32,
         owner: LargeValueReader.Owner?
@@ -32,7 +32,7 @@ struct ValuePieces {
         offset = UInt64(reference.place.byteOffset)
     }
 
-    /// The payload of the next frame, whose piece follows the head; nil at the end.
+    /// Returns the payload of the next frame, whose piece follows the head; nil at the end.
     ///
     /// - Throws: `StoreError` with `.damaged` and the place.
     mutating func next() throws(StoreError) -> RawBytes? {

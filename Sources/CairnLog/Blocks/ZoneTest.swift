@@ -1,7 +1,7 @@
 // The condition on the minimum and maximum of a block's column.
 //
-// Values are words whose order is theirs (`OrderedWord`): of bytes the first eight, so that what is between two words may
-// still not match, and what is not surely does not.
+// Values are compared as words with the same order (`OrderedWord`): for bytes, the first eight, so that a
+// value between two words may still not match, but one outside certainly does not.
 //
 // Threads: a value.
 
@@ -9,15 +9,15 @@ import CairnStore
 
 /// A test of a zone.
 struct ZoneTest: Sendable {
-    /// By index of the entity.
+    /// The column's index in the entity.
     let column: Int
-    /// The words that a match can have.
+    /// The range of words that a match can have.
     private(set) var low = UInt64.min
     private(set) var high = UInt64.max
-    /// Whether a match has nil.
+    /// Whether a match is nil.
     private(set) var isNil = false
 
-    /// Whether a block with the zone can hold a match.
+    /// Whether a block with the zone can contain a match.
     func canHold(in zone: BlockZone) -> Bool {
         isNil ? zone.hasNil : zone.hasValue && zone.high >= low && zone.low <= high
     }

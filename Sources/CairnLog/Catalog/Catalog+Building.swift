@@ -6,9 +6,9 @@ package import CairnModel
 import CairnStore
 
 extension Catalog {
-    /// A catalog for a new store, or one whose schema was written in an earlier version.
+    /// Creates a catalog for a new store, or for a schema that was written in an earlier version.
     ///
-    /// - Parameter keepsOrder: false for one that was written before there were order keys.
+    /// - Parameter keepsOrder: false for a catalog from before order keys existed.
     package convenience init(new schema: Schema, version: UInt32 = 1, keepsOrder: Bool = true) {
         var builder = CatalogBuilder(schema, keepsOrder: keepsOrder)
         builder.build()
@@ -18,7 +18,7 @@ extension Catalog {
             fetchIndexes: Catalog.fetchIndexes(of: schema.model, in: schema))
     }
 
-    /// A catalog some of whose numbers are known: of one that follows another, or of one that was written.
+    /// A catalog some of whose numbers are known: one that follows another, or one that was read.
     convenience init(
         _ schema: Schema, version: UInt32, _ known: any KnownNumbers,
         metadata: StoredMetadata? = nil
@@ -34,7 +34,7 @@ extension Catalog {
 }
 
 extension Catalog {
-    /// What of it is more than a store can hold; nil if nothing is.                                  Format 10.5
+    /// The limit of a store that the catalog exceeds, in words; nil if there is none.  Format 10.5
     package var excess: String? {
         Self.excess(entities: entities.count, columns: entities.map(\.allColumns.count).max() ?? 0)
     }
@@ -54,7 +54,7 @@ extension Catalog {
 private struct CatalogBuilder {
     let schema: Schema
     let keepsOrder: Bool
-    /// The numbers that are known; nil if there are none.
+    /// The known numbers; nil if there are none.
     let known: (any KnownNumbers)?
     private(set) var next: CatalogNumbers
     var trees: [Catalog.Tree] = []
@@ -81,7 +81,7 @@ private struct CatalogBuilder {
             addTree(root: entity.index)
         }
         for index in schema.pairs.indices { addTree(root: schema.entities.count + index) }
-        // Indexes first: entities list those they take part in.
+        // Indexes first, because entities list those that they take part in.
         for entity in schema.entities {
             for constraint in entity.constraints where constraint.declaringEntity == entity.index {
                 uniques.append(
@@ -104,7 +104,8 @@ private struct CatalogBuilder {
         }
         let ordinary = references.count
         for (index, pairs) in schema.pairs.enumerated() { addPairIndexes(index, pairs) }
-        // Order keys are numbered behind all else, so that a store gets them without a change of other numbers.
+        // Order keys are numbered after everything else, so that a store gets them without changing other
+        // numbers.
         for entity in schema.entities {
             for column in entity.columns.indices { _ = propertyID(column, of: entity) }
         }
@@ -112,7 +113,7 @@ private struct CatalogBuilder {
         for (index, pairs) in schema.pairs.enumerated() { addPairEntity(index, pairs) }
     }
 
-    /// What happens to the row when the target goes: the rule of the way back, or nullify without one.
+    /// What happens to the row when its target is deleted: the rule of the inverse, or nullify without one.
     private func rule(of relationship: SchemaRelationship) -> DeleteRule {
         guard let inverse = relationship.inverse else { return .nullify }
         return schema.entities[relationship.destination].relationships[inverse].description
@@ -126,7 +127,7 @@ private struct CatalogBuilder {
         next.properties.append(known?.nextProperty(ofRoot: root) ?? 1)
     }
 
-    /// The id of an entity that was there, or the next one.
+    /// The id of a known entity, or the next one.
     private mutating func entityID(_ entity: Int) -> UInt32 {
         if let id = known?.entityID(entity) { return id }
         defer { next.entity += 1 }
@@ -153,13 +154,13 @@ private struct CatalogBuilder {
             tree: tree(ofRoot: entity.root), key: "\(column.declaringEntity).\(column.name)")
     }
 
-    /// The order key beside a reference.
+    /// The order key next to a reference.
     private mutating func order(
         of reference: Int, _ entity: Int, tree: Int, key: String,
         beside columns: [Catalog.StoredColumn]
     ) -> Catalog.StoredOrder {
         var name = columns[reference].name + ".order"
-        // Names of attributes may have dots.
+        // Names of attributes may contain dots.
         while columns.contains(where: { $0.name == name }) { name += "_" }
         return Catalog.StoredOrder(
             column: Catalog.StoredColumn(

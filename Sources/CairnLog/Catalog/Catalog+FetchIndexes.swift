@@ -1,19 +1,22 @@
 // The fetch indexes of a store: those declared by the model with which it was opened.
 //
-// They are derived data, so they are no part of what a store's model must agree on, and the schema frame does not fix them:
-// a store that is opened with a model that declares another index has that one, and none of its rows is written.
+// They are derived data, so models of one store may differ in them, and the schema frame does not contain
+// them: a store that is opened with a model that declares another index has that one, and none of its rows is
+// rewritten.
 //
 // The rules:
-//   - An index is declared at an entity, over it and its descendants, as a constraint is.
-//   - An element names a stored attribute, a leaf of a composite one, or a to-one relationship that is kept as a column. An
-//     index with another element (an expression, a to-many or transient property, `self`) is left out: there is no cell to
-//     take its key from.
-//   - R-tree elements are kept as ordered ones: a box is a range on each side, and the index serves the first.
-//   - A condition for the objects of an index is passed over: it has all of them, which answers no fetch wrongly.
-//   - One that repeats another of the entity or of an ancestor, element by element, is left out.
-//   - Each has an ordered index, which serves equality, ranges and beginnings on its first elements, order, least and
-//     greatest. One of several elements has postings beside it for equality on all of them: one look instead of a way
-//     down, for about 12 bytes an object with a key of its own and 3 for others.
+//   - An index is declared for an entity, and covers it and its descendants, like a constraint.
+//   - An element names a stored attribute, a leaf of a composite one, or a to-one relationship that is stored
+//     as a column. An index with another element (an expression, a to-many or transient property, `self`) is
+//     left out: there is no cell for its key.
+//   - R-tree elements are stored as ordered ones: a box is a range on each side, and the index serves the
+//     first.
+//   - A condition for the objects of an index is ignored: the index contains all of them, which makes no
+//     fetch wrong.
+//   - An index that repeats another one of the entity or of an ancestor, element by element, is left out.
+//   - Each has an ordered index, which serves equality, ranges and prefixes on its first elements, order,
+//     minimum and maximum. One with several elements also has postings for equality on all of them: one
+//     lookup instead of a descent, for about 12 bytes per object with a key of its own and 3 for others.
 
 package import CairnModel
 import CairnStore
@@ -21,7 +24,7 @@ import CairnStore
 extension Catalog {
     /// One element of a fetch index.
     package struct IndexPart: Sendable, Hashable {
-        /// How its values lie in keys.
+        /// The encoding of its values in keys.
         package enum Kind: UInt8, Sendable {
             case integer, double, float, text, decimal, fixed16
         }
@@ -41,12 +44,12 @@ extension Catalog {
         package let parts: [IndexPart]
         /// The names of the columns.
         package let names: [String]
-        /// What going through all of it in its order is called in a plan.
+        /// What a scan of all of it in its order is called in a query plan.
         let plan: String
-        /// Whether it has postings beside the ordered index.
+        /// Whether it has postings in addition to the ordered index.
         package var hasPostings: Bool { parts.count > 1 }
 
-        /// An index over columns of an entity; nil if they are none, or one is there twice.
+        /// An index over columns of an entity; nil if there are none, or one occurs twice.
         init?(
             _ name: String, of entity: SchemaEntity, _ columns: [(column: Int, isAscending: Bool)]
         ) {
@@ -65,16 +68,16 @@ extension Catalog {
             plan = "index \(name) (\(names.joined(separator: ", "))), in its order"
         }
 
-        /// The same index, whatever its name.
+        /// Whether it is the same index, whatever its name.
         func isSame(as other: FetchIndexDefinition) -> Bool {
             entity == other.entity && parts == other.parts
         }
     }
 
-    /// The fetch indexes that a model declares for the entities of a schema. The model may be another than the schema's,
-    /// if it keeps the same things.
+    /// Returns the fetch indexes that a model declares for the entities of a schema. The model may differ
+    /// from the schema's, if it stores the same things.
     ///
-    /// - Parameter leftOut: told of those that are not kept.
+    /// - Parameter leftOut: called for each index that is not kept.
     package static func fetchIndexes(
         of model: ManagedObjectModel, in schema: Schema, leftOut: ((LeftOutIndex) -> Void)? = nil
     ) -> [FetchIndexDefinition] {
@@ -84,7 +87,7 @@ extension Catalog {
             descriptions[entity.name] = entity
         }
         if descriptions.isEmpty { return found }
-        // Ancestors first, so that what repeats them is seen.
+        // Ancestors first, so that indexes that repeat theirs are recognised.
         for entity in schema.entities.sorted(by: {
             (depth($0, schema), $0.index) < (depth($1, schema), $1.index)
         }) {
@@ -118,7 +121,8 @@ extension Catalog {
         package let reason: String
     }
 
-    /// The fetch indexes of a model that a store with its schema does not keep. Fetches are answered without them.
+    /// Returns the fetch indexes of a model that a store with its schema does not keep. Fetches run without
+    /// them.
     package static func leftOutIndexes(of model: ManagedObjectModel, in schema: Schema)
         -> [LeftOutIndex]
     {
@@ -152,7 +156,7 @@ extension Catalog {
 }
 
 extension Catalog.LeftOutIndex {
-    /// One with elements that have no place in keys.
+    /// An index with elements that cannot be in keys.
     fileprivate init(_ index: FetchIndexDescription, of entity: SchemaEntity) {
         var reason = "it has a property twice"
         if index.elements.isEmpty { reason = "it has no elements" }

@@ -1,6 +1,6 @@
 // The names of properties in the history, which outlives the names of a model.                     Format 77
 //
-// A mask names the columns of an entity by their places, and behind them its relationships.
+// A mask identifies the columns of an entity by their positions, followed by its relationships.
 
 import CairnFormat
 import CairnModel
@@ -23,7 +23,7 @@ extension Catalog {
         return properties
     }
 
-    /// What the history says for a to-many relationship; nil for one that is to-one, or not stored.
+    /// The name of a to-many relationship in the history; nil for one that is to-one, or not stored.
     private func historyProperty(_ relationship: SchemaRelationship) -> ChangesPayload.Property? {
         switch relationship.storage {
         case .column, .transient: return nil
@@ -36,7 +36,7 @@ extension Catalog {
         }
     }
 
-    /// The names of an entity's properties, by what the history says for them. A composite attribute has several.
+    /// The names of an entity's properties, by their names in the history. A composite attribute has several.
     func historyNames(of entity: Int) -> [ChangesPayload.Property: String] {
         let description = schema.entities[entity]
         var names: [ChangesPayload.Property: String] = [:]

@@ -1,8 +1,8 @@
 // The physical layout of a schema, with permanent numbers for what a store contains.
 //
-// A schema's indexes change with the model; the numbers here are written into blocks and ids and never
-// change or come back. A *tree* is an entity hierarchy, or the hidden entity of a relationship that is kept
-// as pairs; it owns one number space. An *entity* here is one of the schema, or such a hidden one. Hidden
+// A schema's indexes change with the model; the numbers here are written into blocks and ids, and are never
+// changed or reused. A *tree* is an entity hierarchy, or the hidden entity of a relationship that is stored
+// as pairs; it has one number space. An *entity* here is one of the schema, or such a hidden one. Hidden
 // entities come after those of the schema, so that the first `schema.entities.count` entries have the same
 // index in both.
 //
@@ -16,17 +16,18 @@ package import CairnStore
 
 /// The physical layout of a schema.
 package final class Catalog: Sendable {
-    /// The schema: of the model that the store was opened with, if it stores the same as the store's own.
+    /// The schema: that of the model with which the store was opened, if it stores the same as the store's
+    /// own.
     package let schema: Schema
-    /// The model as the schema frame has it. What it says of stored objects is what the schema says.
+    /// The model in the schema frame. It agrees with the schema about what is stored.
     package let storedModel: ManagedObjectModel
-    /// Rises by one with each schema frame.
+    /// The version, which increases by one with each schema frame.
     package let version: UInt32
-    /// Where its schema frame is; none before that is written.
+    /// The place of its schema frame; `none` before that is written.
     package let place: Place
-    /// The trees; an index into this is what the engine uses, the id is what is written.
+    /// The trees. The engine uses indexes into this; the ids are what is written.
     package let trees: [Tree]
-    /// The trees by rising ids, as counters are written.
+    /// The trees by ascending ids, the order in which counters are written.
     let treesInOrder: [Int]
     /// The entities of the schema, then the hidden ones.
     package let entities: [StoredEntity]
@@ -37,29 +38,31 @@ package final class Catalog: Sendable {
 
     /// The fetch indexes.
     package let fetchIndexes: [FetchIndexDefinition]
-    /// By entity: the fetch indexes its rows are in, as indexes of `fetchIndexes`.
+    /// By entity: the fetch indexes that contain its rows, as indexes of `fetchIndexes`.
     package let fetchIndexesOfEntity: [[Int]]
-    /// Whether there is any.
+    /// Whether there are fetch indexes.
     package let hasFetchIndexes: Bool
     /// Whether a constraint has options.
     package let hasKeyRules: Bool
-    /// Whether a reference that is cleared may give its row a key.
+    /// Whether clearing a reference may give its row a key.
     let hasReferenceRules: Bool
-    /// Whether it has a place for the order of every ordered relationship. One that was written before there were such
-    /// places has none: then the order is that of the numbers.
+    /// Whether it has order keys for every ordered relationship. A catalog that was written before order keys
+    /// existed has none: then objects are ordered by their numbers.
     package let keepsOrder: Bool
-    /// The metadata in force; nil if there never were any. They are here since they change as seldom.
+    /// The current metadata; nil if there never were any. They are part of the catalog because they change as
+    /// rarely.
     package let metadata: StoredMetadata?
     /// Whether commits are recorded for the history.
     package let tracksHistory: Bool
     /// By entity of the schema: the columns whose values are kept when an object is deleted.
     let preserved: [[Int]]
-    /// The numbers that what comes new may have.
+    /// The numbers for new elements.
     package let next: CatalogNumbers
-    /// Whether the store has followed a change of its model: numbers do not follow from the model any more, and blocks of
-    /// earlier versions may be of what is gone.
+    /// Whether the store's model has been migrated: then numbers no longer follow from the model, and blocks
+    /// of earlier versions may belong to removed entities.
     package let isMigrated: Bool
-    /// What it describes, whatever its metadata are: catalogs that differ in these alone share it.
+    /// The identity of its entities, columns and indexes: catalogs that differ only in their metadata share
+    /// it.
     let layout: CatalogLayout
 
     private let entityIndexes: [UInt32: Int]
@@ -67,31 +70,33 @@ package final class Catalog: Sendable {
 
     /// A number space.
     package struct Tree: Sendable {
-        /// What is written for it.
+        /// The id that is written for it.
         package let id: UInt32
-        /// The entity at its top, as an index of `entities`.
+        /// Its root entity, as an index of `entities`.
         package let root: Int
     }
 
-    /// An entity that has rows. An object, since every block of it asks for it.
+    /// An entity that has rows. A class, because every block of it refers to it.
     package final class StoredEntity: Sendable {
-        /// What is written for it.
+        /// The id that is written for it.
         package let id: UInt32
         package let name: String
         /// The tree it belongs to, as an index of `trees`.
         package let tree: Int
-        /// Whether it is the hidden entity of a relationship kept as pairs.
+        /// Whether it is the hidden entity of a relationship that is stored as pairs.
         package let isHidden: Bool
         package let columns: [StoredColumn]
-        /// The order keys of its rows; those of a parent first, so that each has the same place in all descendants.
+        /// The order keys of its rows; those of a parent come first, so that each has the same position in
+        /// all descendants.
         package let orders: [StoredOrder]
         /// The columns, then the order keys: everything that a row has.
         package let allColumns: [StoredColumn]
-        /// Whether these stand in the order of their property ids, as blocks have them. After a change of the model they may not.
+        /// Whether these are in the order of their property ids, as blocks have them. After a migration they
+        /// may not be.
         let isInOrder: Bool
-        /// The unique indexes its rows are in, as indexes of `uniques`.
+        /// The unique indexes that contain its rows, as indexes of `uniques`.
         package let uniques: [Int]
-        /// The reference columns it has, as indexes of `references`.
+        /// Its reference columns, as indexes of `references`.
         package let references: [Int]
 
         init(
@@ -114,9 +119,9 @@ package final class Catalog: Sendable {
         }
     }
 
-    /// Where the order of a list is kept: a number beside the reference that says who has the list.
+    /// The order of a list: a number next to the reference to the list's owner.
     package struct StoredOrder: Sendable {
-        /// The key, as it is stored.
+        /// The column of the key.
         package let column: StoredColumn
         /// The reference, as a column of the entity.
         package let reference: Int
@@ -127,28 +132,28 @@ package final class Catalog: Sendable {
         package let propertyID: UInt32
         package let name: String
         package let kind: ColumnBuffer.Kind
-        /// For references: the tree they lead to, as an index of `trees`.
+        /// For references: the tree of the targets, as an index of `trees`.
         package let target: Int?
-        /// What stands for what older blocks do not have of it; nil if every cell of every block means what it says.
+        /// What replaces cells that older blocks lack; nil if every cell of every block is read as it is.
         package var past: ColumnPast?
     }
 
-    /// A uniqueness constraint's index.
+    /// The index of a uniqueness constraint.
     package struct UniqueDefinition: Sendable {
         /// The entity that declares it, as an index of `entities`.
         package let entity: Int
-        /// What keys are made of.
+        /// The form of its keys.
         package let form: KeyForm
         package let names: [String]
-        /// What is said of it: its names, and its options.
+        /// The constraint in words: its names and its options.
         let words: String
-        /// What is said of a fetch that it answers.
+        /// The index in a query plan.
         let plan: String
 
         /// Its columns, by index in that entity and all its descendants.
         package var columns: [Int] { form.columns }
 
-        /// Whether it has no options: every row without a nil part has an entry, under its values as they are.
+        /// Whether it has no options: every row without a nil part has an entry, with its values as they are.
         package var isPlain: Bool { form.rule == nil }
 
         init(
@@ -163,9 +168,9 @@ package final class Catalog: Sendable {
             plan = "unique index (\(words))"
         }
 
-        /// A key as people say it: `code = "LHR", terminal = 4`.
+        /// A key in words: `code = "LHR", terminal = 4`.
         ///
-        /// - Parameter value: gives the value of a column.
+        /// - Parameter value: returns the value of a column.
         func text(_ value: (Int) -> Value) -> String {
             zip(names, columns).map { "\($0) = \(value($1))" }.joined(separator: ", ")
         }
@@ -177,11 +182,11 @@ package final class Catalog: Sendable {
         package let entity: Int
         /// The column, by index in that entity and all its descendants.
         package let column: Int
-        /// The tree the targets are in, as an index of `trees`.
+        /// The tree of the targets, as an index of `trees`.
         package let target: Int
-        /// What is done to the row when its target is deleted.
+        /// What happens to the row when its target is deleted.
         package let rule: DeleteRule
-        /// The place of the order key among those of the row, if the targets keep their referrers in order.
+        /// The position of the order key among those of the row, if the targets keep their sources in order.
         package let order: Int?
     }
 
@@ -222,7 +227,7 @@ package final class Catalog: Sendable {
         treeIndexes = Dictionary(uniqueKeysWithValues: trees.enumerated().map { ($1.id, $0) })
     }
 
-    /// The same catalog, with the place of its schema frame.
+    /// Returns the same catalog with the place of its schema frame.
     package func placed(at place: Place) -> Catalog {
         Catalog(
             schema: schema, storedModel: storedModel, version: version, place: place, trees: trees,
@@ -232,7 +237,7 @@ package final class Catalog: Sendable {
 
     /// The same catalog with other metadata.
     ///
-    /// - Parameter place: where its schema frame is; nil: where it was.
+    /// - Parameter place: the place of its schema frame; nil: no change.
     func with(_ metadata: StoredMetadata?, at place: Place? = nil) -> Catalog {
         Catalog(
             schema: schema, storedModel: storedModel, version: version,
@@ -241,8 +246,8 @@ package final class Catalog: Sendable {
             isMigrated: isMigrated, layout: layout)
     }
 
-    /// The same catalog for another store, which is made with it: its metadata and its place are of this one. There are places
-    /// for the order of lists.
+    /// The same catalog for another store that is created with it, without the metadata and the place of this
+    /// one. It has order keys.
     package var ofAnotherStore: Catalog {
         let catalog = keepsOrder ? self : withOrder
         return Catalog(
@@ -252,7 +257,7 @@ package final class Catalog: Sendable {
             isMigrated: catalog.isMigrated)
     }
 
-    /// The next version of a catalog that has no places for the order of lists, with these behind all else.
+    /// The next version of a catalog without order keys, in which these are numbered after everything else.
     var withOrder: Catalog {
         with(Catalog(new: schema), version: version == .max ? version : version + 1)
             .indexed(by: fetchIndexes)
@@ -261,7 +266,7 @@ package final class Catalog: Sendable {
     /// Whether both describe the same entities, columns and indexes, whatever the metadata are.
     func describesSame(as other: Catalog) -> Bool { layout === other.layout }
 
-    /// The same catalog with other fetch indexes.
+    /// Returns the same catalog with other fetch indexes.
     package func indexed(by fetchIndexes: [FetchIndexDefinition]) -> Catalog {
         Catalog(
             schema: schema, storedModel: storedModel, version: version, place: place, trees: trees,
@@ -278,7 +283,7 @@ package final class Catalog: Sendable {
             next: other.next, isMigrated: isMigrated)
     }
 
-    /// What a segment that is added says of the features that are used. Bits that may be ignored are kept.      F-206
+    /// The feature flags of a segment that is added. Bits that may be ignored are kept.  F-206
     func flags(beside others: FeatureFlags, _ sizes: StoreSizes) -> FeatureFlags {
         var flags = others
         flags.readOnlyCompatible &= ~FeatureFlags.constraintRules.readOnlyCompatible
@@ -287,38 +292,39 @@ package final class Catalog: Sendable {
         return hasKeyRules ? flags.union(.constraintRules) : flags
     }
 
-    /// The index of the entity that is written as `id`, or nil.
+    /// Returns the index of the entity with a stored id; nil if there is none.
     package func entityIndex(id: UInt32) -> Int? { entityIndexes[id] }
 
-    /// Whether blocks of an entity that is written as `id` may be in the store: of one that it has, or that has gone.   F-415
+    /// Whether the store may have blocks of an entity with a stored id: one it has, or a removed one.  F-415
     func mayHaveBlocks(ofEntity id: UInt32) -> Bool {
         entityIndexes[id] != nil || isMigrated && id > 0 && id < next.entity
     }
 
-    /// The index of the tree that is written as `id`, or nil.
+    /// Returns the index of the tree with a stored id; nil if there is none.
     package func treeIndex(id: UInt32) -> Int? { treeIndexes[id] }
 
-    /// The index of the hidden entity of the schema's pairs.
+    /// Returns the index of the hidden entity of the schema's pairs.
     package func entityIndex(ofPairs pairs: Int) -> Int { schema.entities.count + pairs }
 
-    /// The schema entity that names a stored one's hierarchy; for hidden entities the pairs' source.
+    /// Returns the schema entity that names a stored entity's hierarchy; for hidden entities, the source of
+    /// the pairs.
     package func schemaEntity(_ entity: Int) -> Int {
         entity < schema.entities.count
             ? entity : schema.pairs[entity - schema.entities.count].source
     }
 
-    /// The description of an entity's columns, hidden ones included.
+    /// Returns the description of an entity's columns, also for hidden entities.
     package func description(of entity: Int) -> SchemaEntity {
         entity < schema.entities.count
             ? schema.entities[entity] : schema.pairs[entity - schema.entities.count].entity
     }
 
-    /// Every entity of the tree that is `entity` or a descendant.
+    /// Returns an entity and all its descendants.
     package func family(of entity: Int) -> [Int] {
         entity < schema.entities.count ? schema.entities[entity].family : [entity]
     }
 
-    /// The entity of which all objects of a tree are; nil if they can be of several.
+    /// The only entity of the objects of a tree; nil if they can have several.
     func soleEntity(ofTree tree: Int) -> Int? {
         let concrete = family(of: trees[tree].root).filter { !description(of: $0).isAbstract }
         return concrete.count == 1 ? concrete[0] : nil

@@ -6,7 +6,7 @@ package import CairnStore
 import FoundationEssentials
 
 package enum CatalogDocument {
-    /// The JSON of a schema frame.
+    /// Encodes a catalog as the JSON of a schema frame.
     package static func encode(_ catalog: Catalog) throws(StoreError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -17,16 +17,16 @@ package enum CatalogDocument {
         }
     }
 
-    /// The catalog that a schema frame's JSON describes.
+    /// Decodes the catalog of a schema frame's JSON.
     package static func decode(_ payload: UnsafeRawBufferPointer) throws -> Catalog {
         try KnownCatalogs.shared.catalog(payload) { payload in
-            // What is not as this library writes it, or wrong, is looked at by the general decoder.
+            // A document that is invalid, or not in this library's form, goes to the general decoder.
             if let catalog = decodePlain(payload) { return catalog }
             return try decodeAny(payload)
         }
     }
 
-    /// The catalog of a document in the form that `encode` gives it, whose parts fit together; nil of any other.
+    /// The catalog of a document in the form of `encode` whose parts are consistent; nil for any other.
     static func decodePlain(_ payload: UnsafeRawBufferPointer) -> Catalog? {
         guard let document = try? PlainSchemaDocument(payload),
             document.format == FormatVersion.current,
@@ -35,8 +35,8 @@ package enum CatalogDocument {
         return catalog(of: schema, document.version, document.entities, document.next)
     }
 
-    /// The catalog that has these numbers. As long as the model has never changed they follow from it. A store that is older
-    /// than the order of ordered relationships has no keys for it, and all other numbers are the same.
+    /// The catalog with these numbers. As long as the model has never changed, they follow from it. A store
+    /// from before order keys existed has none, and all other numbers are the same.
     private static func catalog(
         of schema: Schema, _ version: UInt32, _ entities: [SchemaDocumentEntity],
         _ next: SchemaDocumentNumbers?
@@ -44,7 +44,7 @@ package enum CatalogDocument {
         guard version > 0 else { return nil }
         let entities = entities.contains { $0.rules != nil } ? entities.map(\.reworded) : entities
         if let next {
-            // Adding a number to what is known must not trap.
+            // Adding to a known number must not trap.
             let roots = entities.filter { $0.parent == nil }
             guard entities.count == schema.entities.count + schema.pairs.count,
                 Set(entities.map(\.id)).count == entities.count,
@@ -55,7 +55,7 @@ package enum CatalogDocument {
             let catalog = Catalog(
                 schema, version: version, DocumentNumbers(schema, entities, next))
             var numbers = numbers(catalog)
-            // Of a long list only the end is kept.
+            // Only the end of a long list is kept.
             numbers.left = next.left
             guard catalog.excess == nil, self.entities(catalog) == entities, numbers == next
             else { return nil }
@@ -68,7 +68,7 @@ package enum CatalogDocument {
         return nil
     }
 
-    /// The same catalog with the schema of another model; nil if that one stores something else.
+    /// Returns the same catalog with the schema of another model; nil if that model stores something else.
     package static func catalog(_ catalog: Catalog, under model: ManagedObjectModel) -> Catalog? {
         guard let ordered = model.ordered(like: catalog.storedModel),
             let schema = try? Schema(ordered, isStored: true),
@@ -104,7 +104,7 @@ package enum CatalogDocument {
             let catalog = catalog(
                 of: schema, document.version, document.entities, document.next)
         else {
-            // What follows from a model does not contradict itself, so only what is wrong is looked at closely.
+            // A document that follows from a model is consistent, so only invalid ones are examined closely.
             try document.check()
             throw FormatError(.malformed, "F-703", "the schema's numbers do not fit its model")
         }
@@ -211,14 +211,14 @@ package enum CatalogDocument {
         return result
     }
 
-    /// The property id of the order key beside a reference.
+    /// The property id of the order key next to a reference.
     private static func order(_ reference: Int, _ entity: Catalog.StoredEntity) -> UInt32? {
         entity.orders.first { $0.reference == reference }?.column.propertyID
     }
 }
 
 extension SchemaDocumentEntity {
-    /// The same with conditions in today's words: what another version has written in other ones is the same.
+    /// The same with conditions in today's syntax, because another version may have written them differently.
     fileprivate var reworded: SchemaDocumentEntity {
         var entity = self
         entity.rules = rules?.map { rule in

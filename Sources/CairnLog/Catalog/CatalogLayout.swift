@@ -6,14 +6,15 @@ import Synchronization
 
 /// Data that a higher layer attaches to catalogs with one layout.
 class LayoutAttachment: @unchecked Sendable {
-    // Has nothing itself; what derives from it has locks.
+    // Has no state itself; subclasses have locks.
 }
 
-/// The identity of such catalogs.
+/// The identity of such a layout.
 final class CatalogLayout: Sendable {
     private let kept = AtomicLazyReference<LayoutAttachment>()
 
-    /// What is kept with them; made by the first who asks. There is one class of it: all ask for that.
+    /// Returns the attachment; the first caller creates it. There is only one class of it, which all callers
+    /// request.
     @inline(__always)
     func kept<Kept: LayoutAttachment>(_ make: @autoclosure () -> Kept) -> Kept {
         unsafeDowncast(kept.load() ?? kept.storeIfNil(make()), to: Kept.self)

@@ -1,7 +1,7 @@
-// The numbers that a catalog can assign to new elements: those that have never been used.               Format 70
+// The numbers that a catalog can assign to new elements: those that have never been used.           Format 70
 
-/// The next numbers of a store's catalog. Numbers of removed entities and properties are never reused, so that blocks
-/// cannot be confused.
+/// The next numbers of a store's catalog. Numbers of removed entities and properties are never reused, so
+/// that blocks cannot be confused.
 package struct CatalogNumbers: Sendable, Hashable {
     /// The id of the next entity.
     package var entity: UInt32 = 1
@@ -14,7 +14,7 @@ package struct CatalogNumbers: Sendable, Hashable {
 
     package init() {}
 
-    /// The numbers behind those that a catalog has: right if nothing has gone yet.
+    /// The numbers after those of a catalog: valid if nothing has been removed yet.
     init(behind entities: [Catalog.StoredEntity], _ trees: [Catalog.Tree]) {
         entity = (entities.map(\.id).max() ?? 0) + 1
         tree = (trees.map(\.id).max() ?? 0) + 1
@@ -25,15 +25,16 @@ package struct CatalogNumbers: Sendable, Hashable {
         }
     }
 
-    /// How many versions are known that were left.
+    /// The maximum number of left versions that are kept.
     private static let mostLeftVersions = 256
 
-    /// Says which versions of the model were left.
+    /// Sets the versions of the model that were left.
     mutating func setLeftVersions(_ versions: [String]) {
         leftVersions = versions.suffix(Self.mostLeftVersions)
     }
 
-    /// Says that one version of the model is left for another: for one that was left before, those behind it have not been.
+    /// Records that a version of the model was left for another. If the other one was left before, it and
+    /// those after it no longer count as left.
     mutating func leave(_ version: String, for next: String) {
         if let place = leftVersions.firstIndex(of: next) {
             leftVersions.removeSubrange(place...)

@@ -1,12 +1,13 @@
-// The catalog of a migrated store, derived from the previous catalog and a migration plan.                        Format 70
+// The catalog of a migrated store, derived from the previous catalog and a migration plan.          Format 70
 //
-//   1. Entities, trees and properties that the plan finds again keep their numbers, whatever they are called and wherever they
-//      stand in the hierarchy; what is new gets numbers that nothing ever had.
-//   2. For each column it is noted what stands for what older blocks do not have of it (`ColumnPast`).
-//   3. What of the old state serves the new one as it is: trees, inverse tables, unique indexes, pairs. All else that the new
-//      catalog has is built by whoever carries out the plan.
+//   1. Entities, trees and properties that the plan finds in the old model keep their numbers, whatever their
+//      names and their positions in the hierarchy; new ones get numbers that were never used.
+//   2. For each column it is recorded what replaces cells that older blocks lack (`ColumnPast`).
+//   3. It is determined which parts of the old state serve the new one unchanged: trees, inverse tables,
+//      unique indexes, pairs. The caller that executes the plan builds everything else in the new catalog.
 //
-// A part of a hierarchy that becomes one of its own gets a new tree, in which properties keep their numbers.
+// A part of a hierarchy that becomes a separate hierarchy gets a new tree, in which properties keep their
+// numbers.
 //
 // It changes nothing and writes nothing.
 //
@@ -16,22 +17,24 @@ package import CairnModel
 
 /// A catalog derived from the previous one, and what they have in common.
 package struct CatalogSuccessor: Sendable {
-    /// The new catalog, of the version behind that of the old one. It has no place in the log yet.
+    /// The new catalog, one version after the old one. It has no place in the log yet.
     package let catalog: Catalog
     /// By tree: the old tree with the same objects; nil if it is new, or its objects come from a part of one.
     package let trees: [Int?]
-    /// By entity, hidden ones too: the old entity with the same rows; nil if it is new, or its rows have to be built.
+    /// By entity, including hidden ones: the old entity with the same rows; nil if it is new, or its rows
+    /// must be built.
     package let entities: [Int?]
-    /// By reference column: the old one whose inverse table serves; nil if it has to be built.
+    /// By reference column: the old one whose inverse table serves; nil if it must be built.
     package let references: [Int?]
-    /// By unique index: the old one that serves; nil if it has to be built.
+    /// By unique index: the old one that serves; nil if it must be built.
     package let uniques: [Int?]
-    /// The old entities, hidden ones too, whose rows go.
+    /// The old entities, including hidden ones, whose rows are deleted.
     package let droppedEntities: [Int]
 
-    /// Makes the catalog that follows one.
+    /// Creates the catalog that follows another one.
     ///
-    /// - Parameter plan: one from the catalog's schema, or one that names the same things in the same order.
+    /// - Parameter plan: a plan from the catalog's schema, or from one that names the same things in the same
+    ///   order.
     package init(of old: Catalog, _ plan: ModelMigrationPlan) {
         precondition(
             plan.oldSchema.entities.map(\.name) == old.schema.entities.map(\.name),
@@ -50,8 +53,8 @@ package struct CatalogSuccessor: Sendable {
         uniques = catalog.uniques.map { Self.source(of: $0, catalog, old, plan, numbers) }
     }
 
-    /// The old reference with an inverse table that serves a new one: of the same column in all who have it, and of no other
-    /// entity's rows.
+    /// The old reference whose inverse table serves a new one: it is the same column in all entities that
+    /// have it, and has no rows of another entity.
     private static func source(
         of reference: Catalog.ReferenceDefinition, _ catalog: Catalog, _ old: Catalog,
         _ numbers: KeptNumbers
@@ -62,7 +65,7 @@ package struct CatalogSuccessor: Sendable {
         for member in catalog.family(of: reference.entity) {
             guard let source = numbers.source(of: member) else { continue }
             guard let column = numbers.column(reference.column, of: member) else {
-                // Who has no reference yet is not in the table either.
+                // Rows without the reference are not in the table either.
                 if numbers.isBuilt(reference.column, of: member) { return nil }
                 continue
             }
@@ -74,7 +77,7 @@ package struct CatalogSuccessor: Sendable {
             members.insert(source)
         }
         guard let found else { return nil }
-        // Rows of others, which have lost the reference, must not be found by it.
+        // Rows of other entities, which have lost the reference, must not be found through it.
         let users = old.family(of: old.references[found].entity)
         let hasOthers = users.contains {
             !members.contains($0) && !old.description(of: $0).isAbstract
@@ -86,7 +89,7 @@ package struct CatalogSuccessor: Sendable {
         of unique: Catalog.UniqueDefinition, _ catalog: Catalog, _ old: Catalog,
         _ plan: ModelMigrationPlan, _ numbers: KeptNumbers
     ) -> Int? {
-        // Keys are noted by the plan without the hidden entities, which have one index each.
+        // The plan lists keys without the hidden entities, which have one index each.
         guard unique.entity < catalog.schema.entities.count else {
             let pairs = plan.pairs[unique.entity - catalog.schema.entities.count]
             guard !pairs.isTurned, let source = numbers.source(of: unique.entity) else {
@@ -102,7 +105,7 @@ package struct CatalogSuccessor: Sendable {
         }
         guard let source = planned?.source else { return nil }
         let constraint = old.schema.entities[source.entity].constraints[source.constraint]
-        // The rows of an entity that goes are in the index still: it serves only without them.
+        // The rows of a removed entity are still in the index, which serves only without them.
         let rest = old.schema.entities[constraint.declaringEntity].family
         guard rest.allSatisfy({ plan.newSource(isOf: $0) || old.schema.entities[$0].isAbstract })
         else { return nil }
@@ -115,7 +118,7 @@ package struct CatalogSuccessor: Sendable {
 }
 
 extension ModelMigrationPlan {
-    /// Whether some entity of the new model comes from an old one.
+    /// Whether an entity of the new model comes from an old one.
     fileprivate func newSource(isOf entity: Int) -> Bool {
         entities.contains { $0.sourceIndex == entity }
     }

@@ -1,4 +1,5 @@
-// Batches to be reused by the next commit: a new one allocates memory for 1,024 rows, too much for each commit of one row.
+// Batches to be reused by the next commit: a new one allocates memory for 1,024 rows, too much for each
+// commit of one row.
 //
 // Threads: any; one lock.
 
@@ -11,7 +12,7 @@ package final class ColumnBatchPool: Sendable {
     private let idle = Mutex<[ColumnBatch]>([])
     private static let most = 8
 
-    /// An empty batch for rows of an entity, with room for so many order keys of each.
+    /// Takes an empty batch for rows of an entity, with room for a number of order keys in each.
     func take(_ entity: SchemaEntity, orders: Int = 0) -> ColumnBatch {
         let width = entity.columns.count + orders
         let known = idle.withLock { idle in
@@ -21,12 +22,12 @@ package final class ColumnBatchPool: Sendable {
         return known ?? ColumnBatch(entity, orders: orders)
     }
 
-    /// An empty batch for whole rows of an entity, order keys included.
+    /// Takes an empty batch for whole rows of an entity, including order keys.
     package func takeWhole(_ entity: Int, _ catalog: Catalog) -> ColumnBatch {
         take(catalog.description(of: entity), orders: catalog.entities[entity].orders.count)
     }
 
-    /// Takes back a batch that nobody uses any more.
+    /// Returns an unused batch to the pool.
     package func give(_ batch: ColumnBatch) {
         batch.reset()
         idle.withLock { idle in

@@ -1,7 +1,7 @@
-// The numbers that a schema frame assigns to the elements of its model.                               Format 70
+// The numbers that a schema frame assigns to the elements of its model.                             Format 70
 //
-// The document lists entities in the order of the catalog: those of the model, then the hidden ones. What it lists is compared
-// with the catalog that was made of it, so nothing is judged here.
+// The document lists entities in the order of the catalog: those of the model, then the hidden ones. The list
+// is compared with the catalog that is made from it, so nothing is validated here.
 //
 // Threads: a value.
 
@@ -48,7 +48,7 @@ struct DocumentNumbers: KnownNumbers {
     func propertyID(_ column: Int, of entity: Int) -> UInt32? { property(column, of: entity)?.id }
 
     func orderID(besides column: Int, of entity: Int) -> UInt32? {
-        // Order keys come behind the columns, in the order of the references that they are beside.
+        // Order keys come after the columns, in the order of their references.
         let columns: Int
         let references: [Int]
         if entity < schema.entities.count {
@@ -69,7 +69,7 @@ struct DocumentNumbers: KnownNumbers {
 }
 
 extension ColumnPast {
-    /// What a schema frame says of a property; nil if it says nothing, or what cannot be.
+    /// The past of a property in a schema frame; nil if there is none, or an invalid one.
     fileprivate init?(_ property: SchemaDocumentProperty) {
         if property.initial == nil, property.nils == nil { return nil }
         self.init()
@@ -85,7 +85,7 @@ extension ColumnPast {
 }
 
 extension SchemaDocumentProperty {
-    /// Says what stands for what older blocks do not have.
+    /// Records what replaces cells that older blocks lack.
     mutating func note(_ past: ColumnPast?) {
         guard let past, !past.isPlain else { return }
         if !past.initialValue.isNull {

@@ -1,4 +1,4 @@
-// The numbers that a migration plan takes from an old catalog.                                       Format 70.5
+// The numbers that a migration plan takes from an old catalog.                                    Format 70.5
 //
 // Threads: a value.
 
@@ -19,7 +19,7 @@ struct KeptNumbers: KnownNumbers {
 
     var next: CatalogNumbers {
         var next = old.next
-        // Where both keep the same, nothing is lost by going back.
+        // If both store the same, returning to the old version loses nothing.
         let keepsTheSame = plan.newSchema.ordered(like: plan.oldSchema)?
             .hasSameForm(as: plan.oldSchema)
         if keepsTheSame != true {
@@ -31,9 +31,10 @@ struct KeptNumbers: KnownNumbers {
 
     // MARK: Entities
 
-    /// The old entity of a new one, hidden ones too.
+    /// The old entity of a new one, hidden ones included.
     ///
-    /// Who would have to come into the number space of another hierarchy has no numbers there: that is for a mapping.
+    /// An entity that would move into the number space of another hierarchy has no numbers there: that
+    /// requires a mapping.
     func source(of entity: Int) -> Int? {
         guard entity >= count else {
             guard let source = plan.entities[entity].sourceIndex,
@@ -51,7 +52,7 @@ struct KeptNumbers: KnownNumbers {
         plan.hierarchies.contains { $0.root == root && $0.isSplitOff }
     }
 
-    /// The old tree that a new one with that root has its properties from.
+    /// The old tree that provides the properties of a new one with this root.
     func tree(ofRoot root: Int) -> Int? {
         if root >= count { return source(of: root).map { old.entities[$0].tree } }
         let hierarchy = plan.hierarchies.first { $0.root == root }
@@ -62,7 +63,7 @@ struct KeptNumbers: KnownNumbers {
         isSplitOff(root: root) ? nil : tree(ofRoot: root).map { old.trees[$0].id }
     }
 
-    /// The properties of what has left a hierarchy keep their numbers too.
+    /// Properties in a part that left a hierarchy keep their numbers too.
     func nextProperty(ofRoot root: Int) -> UInt32? {
         tree(ofRoot: root).map { old.next.properties[$0] }
     }
@@ -77,13 +78,13 @@ struct KeptNumbers: KnownNumbers {
         return pairs.isTurned ? 1 - column : column
     }
 
-    /// Whether the references of a column were kept otherwise.
+    /// Whether the references of a column were stored differently before.
     func isBuilt(_ column: Int, of entity: Int) -> Bool {
         entity >= count || plan.entities[entity].columns[column].origin == .links
     }
 
-    /// A new entity has the one of whom it inherits from. What was there and did not have the column gets a new one: its blocks
-    /// may hold what it had under the old id at some time.
+    /// A new entity has the id of the entity from which it inherits. An existing entity that did not have the
+    /// column gets a new one: its blocks may hold earlier values under the old id.
     func propertyID(_ column: Int, of entity: Int) -> UInt32? {
         if entity < count, plan.entities[entity].source == nil {
             let declaring = plan.newSchema.entities[entity].columns[column].declaringEntity

@@ -1,8 +1,9 @@
 // The composition of a uniqueness constraint's keys.
 //
-// Plain keys are the bytes of the values: see `KeyBuffer`. A constraint with options has keys of another form, which no
-// plain constraint can have: every part has its length before it, also if there is one alone; a nil part is a length of all
-// ones; and texts are folded if the constraint says so. A row that the constraint's predicate leaves out has no key.
+// Plain keys are the bytes of the values: see `KeyBuffer`. A constraint with options has keys of another
+// form, which no plain constraint can have: every part is preceded by its length, even if it is the only one;
+// a nil part is a length of all ones; and strings are folded if the constraint requires that. A row that the
+// constraint's predicate excludes has no key.
 //
 // Threads: immutable, so any.
 
@@ -18,9 +19,10 @@ package final class KeyForm: Sendable {
     package let watched: [Int]
     /// The options; nil if there are none.
     let rule: KeyRule?
-    /// The types of the columns that the condition asks; nil for one of which only counts whether it is nil.
+    /// The types of the columns that the condition tests; nil for one that is only tested for nil.
     let asked: [AttributeType?]
-    /// Whether the key, or whether there is one, depends on a reference where nil counts: one that is cleared may make a key.
+    /// Whether the key, or its existence, depends on a reference and nil counts: clearing it may create a
+    /// key.
     let watchesReferences: Bool
 
     init(_ columns: [Int], _ rule: KeyRule?, _ entity: SchemaEntity?) {
@@ -38,22 +40,24 @@ package final class KeyForm: Sendable {
             rule != nil && watched.contains { entity?.columns[$0].attribute == nil }
     }
 
-    /// The form of the keys of a constraint of an entity.
+    /// Creates the form of the keys of a constraint of an entity.
     package convenience init(_ constraint: SchemaConstraint, of entity: SchemaEntity) {
         self.init(constraint.columns, constraint.rule, entity)
     }
 
-    /// Whether a row takes part whatever its values are, as long as none of the key is nil.
+    /// Whether every row whose key has no nil takes part, whatever its values.
     var isWhole: Bool { rule?.condition == nil }
 
-    /// The column of a key that is one alone, without options, if its cells are hashed and compared as they are.
+    /// The column of a key with a single column and no options, if its cells are hashed and compared as they
+    /// are.
     func plainColumn(of entity: Catalog.StoredEntity) -> Int? {
         guard rule == nil, columns.count == 1 else { return nil }
         let kind = entity.columns[columns[0]].kind
         return kind == .bytes || kind == .integer ? columns[0] : nil
     }
 
-    /// Whether a row's key, or whether it has one, depends on the bytes of a column, and not on its being nil alone.
+    /// Whether a row's key, or its existence, depends on the bytes of a column, and not only on whether it is
+    /// nil.
     func comparesBytes(of column: Int) -> Bool {
         columns.contains(column) || rule?.valueColumns.contains(column) == true
     }

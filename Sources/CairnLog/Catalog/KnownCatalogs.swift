@@ -1,10 +1,10 @@
 // The catalogs of the schema frames that this process has read most recently.
 //
-// A program opens its stores again and again, and all of one kind have the same schema frame. Reading one takes longer than
-// anything else that opening does, so what it means is kept, by its bytes: they are compared one by one, as a checksum could be that
-// of another model.
+// A program opens its stores again and again, and all stores of one kind have the same schema frame. Decoding
+// one takes longer than anything else in opening a store, so the result is cached by the frame's bytes. These
+// are compared byte by byte, because a checksum could be that of another model.
 //
-// Invariants: what is kept was read and found right, says nothing of a place, and never changes.
+// Invariants: a cached catalog was decoded and found valid, contains no place, and never changes.
 // Threads: any; one lock, under which bytes are compared and nothing is read.
 
 import CairnFormat
@@ -37,15 +37,15 @@ final class KnownCatalogs: Sendable {
         }
     }
 
-    /// A program has few models. What is kept is for as long as it runs.
+    /// The maximum number of catalogs: a program has few models. They are kept as long as it runs.
     private static let most = 8
-    /// The schema of a model of some hundred entities; one that is larger is read each time.
+    /// The maximum length of a frame: the schema of some hundred entities. A longer one is decoded each time.
     private static let longest = 256 << 10
 
-    /// The one that was asked for last is the last.
+    /// The most recently used one is last.
     private let known = Mutex<[Known]>([])
 
-    /// The catalog of a frame with these bytes: as it is known, or as a closure reads it.
+    /// Returns the catalog of a frame with these bytes: the cached one, or the one that a closure reads.
     func catalog(
         _ payload: UnsafeRawBufferPointer, read: (UnsafeRawBufferPointer) throws -> Catalog
     ) rethrows -> Catalog {
@@ -53,7 +53,7 @@ final class KnownCatalogs: Sendable {
         if let catalog = find(payload) { return catalog }
         let catalog = try read(payload)
         let made = Known(payload: Array(payload), catalog: catalog)
-        // What is given up must not end under the lock.
+        // Catalogs that are dropped must not be released under the lock.
         let former = known.withLock { known -> [Known] in
             let former = known
             if known.count == Self.most { known.removeFirst() }

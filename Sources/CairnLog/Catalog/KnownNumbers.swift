@@ -1,7 +1,7 @@
-// Numbers that a catalog must use for its elements.                                                  Format 70
+// Numbers that a catalog must use for its elements.                                                 Format 70
 //
-// Entities are known by their places in the catalog: those of the schema, then the hidden ones; columns by their places in
-// these; trees by the places of their roots.
+// Entities are identified by their positions in the catalog: those of the schema, then the hidden ones;
+// columns by their positions in these; trees by the positions of their roots.
 
 import CairnFormat
 import CairnModel
@@ -22,7 +22,7 @@ protocol KnownNumbers {
 
     func propertyID(_ column: Int, of entity: Int) -> UInt32?
 
-    /// The property id of the order key beside a reference.
+    /// The property id of the order key next to a reference.
     func orderID(besides column: Int, of entity: Int) -> UInt32?
 
     /// The replacement for a column that older blocks do not have; nil: none is needed.
@@ -30,7 +30,7 @@ protocol KnownNumbers {
 }
 
 extension PastCell {
-    /// The cell that a value has in the column of its type.
+    /// The cell of a value in a column of its type.
     init(_ value: Value) {
         switch value {
         case .null: self = .null
@@ -44,7 +44,7 @@ extension PastCell {
         }
     }
 
-    /// The bytes that a value has in a column.
+    /// The bytes of a value in a column.
     private static func bytes(of value: Value) -> [UInt8] {
         var isFixed = false
         if case .uuid = value { isFixed = true }

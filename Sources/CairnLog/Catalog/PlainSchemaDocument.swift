@@ -42,7 +42,7 @@ struct PlainSchemaDocument {
             count += 1
         }
         try json.end()
-        // No key is there twice: so all are there.
+        // No key occurs twice, so all are present.
         guard count == 5 else { throw NotPlainJSON() }
     }
 }

@@ -4,26 +4,28 @@ package import CairnModel
 import CairnStore
 
 extension Schema {
-    /// Whether a store with the other schema needs no migration to this one: stored properties, their names, uniqueness
-    /// constraints, defaults, delete rules and renaming identifiers (which later versions need) are the same. Texts,
-    /// indexes, validation and requests may differ, and so may the side of a relationship that declares the inverse.
+    /// Returns whether a store with the other schema needs no migration to this one: stored properties, their
+    /// names, uniqueness constraints, defaults, delete rules and renaming identifiers (which later versions
+    /// need) are the same. Texts, indexes, validation and requests may differ, and so may the side of a
+    /// relationship that declares the inverse.
     package func hasSameStorage(as other: Schema) -> Bool {
         storage == other.storage && renamings == other.renamings
     }
 
-    /// Whether a store made with the other schema can be read and written with this one as it is: the same but for defaults and
-    /// delete rules, which no row knows.
+    /// Whether a store created with the other schema can be read and written with this one as it is: the same
+    /// except for defaults and delete rules, which rows do not depend on.
     func hasSameForm(as other: Schema) -> Bool {
         storage.map(\.form) == other.storage.map(\.form)
     }
 
-    /// The same schema with entities, properties and constraints in the order of another one; nil if that one has other entities.
+    /// The same schema with entities, properties and constraints in the order of another one; nil if that has
+    /// other entities.
     func ordered(like other: Schema) -> Schema? {
         model.ordered(like: other.model).flatMap { try? Schema($0, isStored: true) }
     }
 
-    /// Whether the version hashes of all entities are the same, whichever side of a pair of relationships says that the other is
-    /// its inverse.
+    /// Whether the version hashes of all entities are the same, whichever side of a relationship declares the
+    /// inverse.
     func hasSameVersion(as other: Schema) -> Bool {
         model.entityVersionHashesByName == other.model.entityVersionHashesByName
             || modelWithInverses.entityVersionHashesByName
@@ -47,7 +49,7 @@ extension Schema {
         return model
     }
 
-    /// What differs, in a few words.
+    /// Returns what differs, in a few words.
     package func difference(to other: Schema) -> String {
         let (mine, theirs) = (storage, other.storage)
         let names = Set(mine.map(\.name)), otherNames = Set(theirs.map(\.name))
@@ -70,13 +72,13 @@ extension Schema {
         return "the entity \(different.joined(separator: ", ")) differs"
     }
 
-    /// The names of the entities of which the other schema stores something else.
+    /// Returns the names of the entities that the other schema stores differently.
     package func entitiesStoredOtherwise(than other: Schema) -> [String] {
         let theirs = Dictionary(other.storage.map { ($0.name, $0) }) { first, _ in first }
         return storage.filter { theirs[$0.name] != $0 }.map(\.name)
     }
 
-    /// The renaming identifiers that say more than names, by what has them.
+    /// The renaming identifiers that differ from names, by the elements that have them.
     private var renamings: [String: String] {
         var renamings: [String: String] = [:]
         func note(_ place: String, _ name: String, _ identifier: String?) {
@@ -106,7 +108,7 @@ extension Schema {
         entities.map(storage).sorted { $0.name < $1.name }
     }
 
-    /// An entity without what is not stored.
+    /// An entity without the parts that are not stored.
     private func storage(_ entity: SchemaEntity) -> EntityDescription {
         var stored = EntityDescription(entity.name)
         stored.isAbstract = entity.isAbstract
@@ -138,7 +140,7 @@ extension Schema {
 }
 
 extension EntityDescription {
-    /// The same without what concerns only objects to come, and deletions.
+    /// The same without parts that affect only new objects, and deletions.
     fileprivate var form: EntityDescription {
         var entity = self
         entity.attributes = attributes.map(\.form)
@@ -161,7 +163,7 @@ extension AttributeDescription {
         var attribute = AttributeDescription(
             name, type, optional: isOptional, default: defaultValue)
         attribute.elements = elements.map(\.storage)
-        // What is stored is computed by it.
+        // The stored values are computed by it.
         attribute.derivationExpression = derivationExpression
         return attribute
     }

@@ -9,16 +9,16 @@ package import FoundationEssentials
 
 /// The metadata of a store at a commit. A class, because every state has it.
 package final class StoredMetadata: Sendable {
-    /// Where their frame is.
+    /// The place of their frame.
     let place: Place
     let revision: UInt64
-    /// What the store is called by; nil if that is its store id.
+    /// The identifier of the store; nil if that is its store id.
     package let identifier: UUID?
-    /// What programs keep with the store.
+    /// The values that programs keep with the store.
     package let values: [String: Value]
-    /// How the history is kept; nil if it never was.                                              F-778
+    /// The settings of the history; nil if there never was one.  F-778
     package let history: HistorySettings?
-    /// How past states are kept; nil if they are not.                                              F-791
+    /// The settings of past states; nil if none are kept.  F-791
     package let asOf: AsOfSettings?
 
     init(
@@ -33,7 +33,7 @@ package final class StoredMetadata: Sendable {
         self.values = values
     }
 
-    /// Reads a frame's payload.
+    /// Decodes a frame's payload.
     init(_ payload: UnsafeRawBufferPointer, at place: Place) throws(FormatError) {
         self.place = place
         revision = try MetadataPayload(decoding: payload).revision
@@ -72,7 +72,7 @@ package final class StoredMetadata: Sendable {
         }
     }
 
-    /// The same metadata in another place.
+    /// The same metadata at another place.
     func placed(at place: Place) -> StoredMetadata {
         StoredMetadata(
             place: place, revision: revision, identifier: identifier, values: values,
@@ -84,7 +84,7 @@ package final class StoredMetadata: Sendable {
         try MetadataDocument.encode(values, identifier: identifier, history: history, asOf: asOf)
     }
 
-    /// Which of two are in force. What compaction has written once more is in a segment with a larger number.  F-753
+    /// Returns the newer of two. What compaction has rewritten is in a segment with a larger number.  F-753
     func newer(than other: StoredMetadata?) -> StoredMetadata {
         guard let other else { return self }
         if revision != other.revision { return revision > other.revision ? self : other }
@@ -93,7 +93,7 @@ package final class StoredMetadata: Sendable {
 }
 
 extension HistorySettings {
-    /// Whether its commits are numbers of commits.
+    /// Whether its commit numbers are valid.
     fileprivate var isPossible: Bool {
         horizon < FormatLimits.maximumLSN
             && consumers.values.allSatisfy { $0 < FormatLimits.maximumLSN }
@@ -101,7 +101,7 @@ extension HistorySettings {
 }
 
 extension Value {
-    /// Whether it may be kept as metadata: nil is none, and object ids belong to the objects of a store.
+    /// Whether it can be kept as metadata: nil is no value, and object ids belong to the objects of a store.
     var isMetadata: Bool {
         switch self {
         case .null, .objectID: false
@@ -129,7 +129,8 @@ extension MetadataDocument<Value> {
 }
 
 extension MetadataDocument<Value> {
-    /// Refuses what cannot be written, or read again. Some room is left for what the store itself keeps there.
+    /// Throws for metadata that cannot be written, or not be read again. Leaves room for what the store
+    /// itself keeps there.
     static func check(_ values: [String: Value], identifier: UUID?) throws(StoreError) {
         let json = try encode(values, identifier: identifier)
         guard json.count <= MetadataPayload.maximumDocument - MetadataPayload.ownDocument else {
@@ -157,7 +158,7 @@ extension MetadataDocument<Value> {
 }
 
 extension LogWriter {
-    /// Appends a metadata frame; gives its place.
+    /// Appends a metadata frame and returns its place.
     mutating func append(_ metadata: StoredMetadata) throws(StoreError) -> Place {
         try append(metadata, try metadata.json())
     }

@@ -1,7 +1,7 @@
 // Reports commits as they are published.                                                 ENGINE-NOTES 8, H
 //
-// What a commit changed is the difference of two states: so it costs a commit nothing to be told of but two pins, and
-// whatever made it, a save, a batch or another process, it is told in the same way.
+// What a commit changed is the difference of two states. So reporting it costs the commit only two pins, and
+// all commits are reported in the same way, whether a save, a batch or another process made them.
 //
 // Threads: any; `post` by whoever publishes, who does so in the order of commits.
 
@@ -12,40 +12,40 @@ import Synchronization
 struct CommitOrigin: Sendable {
     let author: String?
     let contextName: String?
-    /// Whether it changes no object, so that nobody needs to be told.
+    /// Whether it changes no object, so that observers need not be notified.
     let isSilent: Bool
-    /// The least number that the commit may have; nil: the one behind the last.
+    /// The minimum number that the commit may have; nil: the number after the last.
     var number: UInt64?
     var isFromAnotherProcess = false
 }
 
-/// Who is told of the commits of an engine.
+/// Notifies observers of the commits of an engine.
 final class CommitFeed: Sendable {
     private let board: ChangeBoard
-    /// Until the store is closed, as the reader leads to who publishes. Not weakly: every request counts references to it, which
-    /// would be dearer then.
+    /// Set until the store is closed, because the reader refers to the object that publishes. Not weak: every
+    /// request counts references to the reader, which would cost more then.
     private let reader = Mutex<StoreReader?>(nil)
 
     init(_ registry: StateRegistry<EngineState>) {
         board = ChangeBoard { registry.watch($0) }
     }
 
-    /// Says whose commits they are.
+    /// Sets the reader that the commits belong to.
     func begin(_ reader: StoreReader) { self.reader.withLock { $0 = reader } }
 
-    /// Says that there will be no more.
+    /// Ends the feed: there will be no more commits.
     func end() {
-        // What may end with it must not end under the lock.
+        // Objects that are released with it must not be released under the lock.
         let reader = reader.withLock { $0.take() }
         withExtendedLifetime(reader) {}
     }
 
-    /// Has a closure told of every commit from now on.
+    /// Calls a closure for every commit from now on.
     func observe(_ receive: @escaping @Sendable (ChangeSet) -> Void) -> ChangeObservation {
         board.observe(receive)
     }
 
-    /// Notes what was published.
+    /// Notes a published commit.
     func post(_ transition: StateTransition<EngineState>, _ origin: CommitOrigin) {
         guard !origin.isSilent, let reader = reader.withLock({ $0 }) else { return }
         board.post(
@@ -57,12 +57,12 @@ final class CommitFeed: Sendable {
                 source: StateDifference(transition, reader)))
     }
 
-    /// Tells what waits, on a thread of its own.
+    /// Delivers pending notifications on a separate thread.
     func deliverElsewhere() {
         guard board.hasWaiting else { return }
         if !SystemThread.start({ [board] in board.deliver() }) { board.deliver() }
     }
 
-    /// Tells what waits. The caller has nothing locked.
+    /// Delivers pending notifications. The caller holds no lock.
     @inline(__always) func deliver() { if board.isObserved { board.deliver() } }
 }

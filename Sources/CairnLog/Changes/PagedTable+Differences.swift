@@ -1,12 +1,13 @@
 // Compares two tables that share most of their pages.
 //
-// From the roots down, side by side: what is one page in both is the same. A table may be higher than the other, which then
-// stands for the first part of it.
+// The tables are compared from the roots down, in parallel: a page that both share is equal. A table may be
+// higher than the other, which then counts as its first part.
 //
 // Threads: any; both tables belong to states that are pinned.
 
 extension PagedTable where Record == UInt64 {
-    /// Calls a closure with each index, ascending, whose cell differs between both tables, and with the cells.
+    /// Calls a closure with each index, ascending, whose cell differs between both tables, and with the
+    /// cells.
     static func eachDifference(
         _ old: PagedTable, _ new: PagedTable, _ body: (UInt32, UInt64, UInt64) -> Void
     ) {
@@ -19,7 +20,7 @@ extension PagedTable where Record == UInt64 {
         _ body: (UInt32, UInt64, UInt64) -> Void
     ) {
         if old.isNone && new.isNone { return }
-        // The height of nothing is whatever it is compared with.
+        // An empty table has the height of the other.
         let oldShift = old.isNone ? newShift : oldShift
         let newShift = new.isNone ? oldShift : newShift
         if old.address == new.address, oldShift == newShift { return }
@@ -35,7 +36,8 @@ extension PagedTable where Record == UInt64 {
         }
     }
 
-    /// What a table has under a slot of a page of some height. A lower table stands for the first part of a higher one.
+    /// The part of a table under a slot of a page of some height. A lower table counts as the first part of a
+    /// higher one.
     private static func part(of page: Page, _ height: Int, _ slot: Int, _ shift: Int)
         -> (page: Page, shift: Int)
     {

@@ -1,16 +1,16 @@
 // The differences between two states: new, changed and deleted objects.
 //
-//   1. The directories of each tree are compared page by page. Pages that the states share are passed over, so that this
-//      costs as much as was changed.
-//   2. A cell that was empty is a new object, one that is empty now a deleted one; another version is an update, another
-//      place alone a move, which is no change.
-//   3. Of pairs that came or went, the objects at both ends count as updated.
-//   4. Unless there are many of them, the rows are looked at: what differs in changed ones, and to whom the references of new,
-//      changed and deleted ones lead and led.
+//   1. The directories of each tree are compared page by page. Pages that the states share are skipped, so
+//      the cost depends only on what changed.
+//   2. A cell that was empty is a new object, one that is empty now a deleted one. Another version is an
+//      update; another place alone is a move, which is no change.
+//   3. If pairs were added or removed, the objects at both ends count as updated.
+//   4. Unless there are many changes, the rows are compared: which columns of changed ones differ, and which
+//      objects the references of new, changed and deleted ones point to and pointed to.
 //
-// States that share no page, as after the log was read anew, are compared cell by cell: versions tell the same.
+// States that share no page, as after the log was reread, are compared cell by cell: versions show the same.
 //
-// Invariants: an object is in one of the lists at most.
+// Invariants: an object is in at most one of the lists.
 // Threads: any; the states are pinned.
 
 import CairnFormat
@@ -38,7 +38,7 @@ final class StateDifference: ChangeSource {
     }
 }
 
-/// A comparison that is under way.
+/// A comparison in progress.
 private struct StateComparison {
     let reader: StoreReader
     let old: EngineState
@@ -49,13 +49,14 @@ private struct StateComparison {
     private var ends: [[PairEnd]]
     private var oldRows = OpenRows()
     private var newRows = OpenRows()
-    /// The columns that are read of rows; nil = all.
+    /// The columns of rows that are read; nil = all.
     private var openColumns: ColumnSet?
 
     /// An object at an end of a pair.
     private struct PairEnd {
         let number: UInt32
-        /// The relationship that the pair belongs to there; nil if it has none of its own that leads back.
+        /// The relationship of this object that the pair belongs to; nil if it has no inverse relationship of
+        /// its own.
         let relationship: Int?
     }
 
@@ -76,7 +77,7 @@ private struct StateComparison {
             }
         }
         addEnds()
-        // What cannot be read is not known: the ids are.
+        // If rows cannot be read, only the ids are reported.
         let rows = try? rowChanges()
         return StoreChanges(entities: changes.filter { !$0.isEmpty }, rows: rows ?? nil)
     }
@@ -115,7 +116,7 @@ private struct StateComparison {
     private mutating func noteEnds(of pairs: [DirectoryCell], in state: EngineState)
         throws(StoreError)
     {
-        // Pairs of one block one after the other.
+        // Pairs of one block are read one after another.
         for pair in pairs.sorted(by: { $0.bits < $1.bits }) {
             let entry = state.blocks.entry(pair.handle)
             let entity = state.catalog.entities[Int(entry.entity)]
@@ -135,7 +136,7 @@ private struct StateComparison {
         }
     }
 
-    /// The ends that are as they were but for their pairs count as updated.
+    /// Counts ends in which only pairs changed as updated.
     private mutating func addEnds() {
         for (tree, ends) in ends.enumerated() where !ends.isEmpty {
             var updated: [Int: ObjectNumbers] = [:]
@@ -152,15 +153,15 @@ private struct StateComparison {
 
     // MARK: Rows
 
-    /// A reference whose targets have those that lead to them as a to-many relationship.
+    /// A reference whose targets have its sources as a to-many relationship.
     private struct OwnedReference {
         let column: Int
         let list: MemberList
-        /// The place in the list, as an index of what a row has.
+        /// The index of the order key among the columns of a row.
         let order: Int?
     }
 
-    /// What differs in the rows; nil if they are too many, or are not kept alike.
+    /// What differs in the rows; nil if there are too many, or they are not stored in the same way.
     private mutating func rowChanges() throws(StoreError) -> RowChanges? {
         let catalog = new.catalog
         let count = changes.reduce(0) {
@@ -175,7 +176,7 @@ private struct StateComparison {
             if !references.isEmpty { try addOwnersOfWhole(references, entity, to: &owners) }
             let tree = catalog.entities[entity].tree
             for (number, before) in cells(changes[entity].updated, tree, old) {
-                // A number that stands for an object of another entity now.
+                // The number now belongs to an object of another entity.
                 if !before.isEmpty, old.entity(of: before) != entity { return nil }
                 var difference = RowDifference()
                 difference.relationships = relationships[tree][number] ?? ColumnSet()
@@ -202,7 +203,7 @@ private struct StateComparison {
         }
     }
 
-    /// Adds to whom new objects of an entity lead, and deleted ones have led.
+    /// Adds the objects that new objects of an entity refer to, and those that deleted ones referred to.
     private mutating func addOwnersOfWhole(
         _ references: [OwnedReference], _ entity: Int, to owners: inout [MemberList: [UInt64]]
     ) throws(StoreError) {
@@ -221,7 +222,8 @@ private struct StateComparison {
         forgetRows()
     }
 
-    /// Finds what differs between a row and the one that it was, and to whom either leads if that is among it.
+    /// Finds what differs between two versions of a row, and the objects that either refers to in these
+    /// columns.
     private mutating func compareRows(
         _ before: DirectoryCell, _ after: DirectoryCell, _ entity: Int,
         _ references: [OwnedReference], _ difference: inout RowDifference,
@@ -261,7 +263,7 @@ private struct StateComparison {
         }
     }
 
-    /// Where some rows are, those of one block one after the other.
+    /// The places of some rows, grouped by block.
     private func cells(_ numbers: ObjectNumbers, _ tree: Int, _ state: EngineState)
         -> [(number: UInt32, cell: DirectoryCell)]
     {
@@ -298,7 +300,7 @@ private struct StateComparison {
 }
 
 extension EngineState {
-    /// The entity of the row that a cell leads to.
+    /// The entity of the row that a cell refers to.
     fileprivate func entity(of cell: DirectoryCell) -> Int {
         Int(blocks.entry(cell.handle).entity)
     }

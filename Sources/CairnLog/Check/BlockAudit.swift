@@ -1,11 +1,12 @@
 // Decodes every block of a log and follows its rows from their creation to their deletion.
 //
-//   1. Every column of every block must decode, with the kind of its property (F-415), and numbers must have been
-//      given when the block's commit ended (DR1).
-//   2. A number lives at one place or at none (BL1). Where the whole history is there, the death of the old place
-//      comes with the birth at the new one (BL2). A row that only moved lived before, in the same version (BL3).
+//   1. Every column of every block must decode, with the kind of its property (F-415), and numbers must have
+//      been issued when the block's commit ended (DR1).
+//   2. A number lives in one place or in none (BL1). If the whole history is available, the death of the old
+//      place comes with the birth at the new one (BL2). A row that only moved was live before, in the same
+//      version (BL3).
 //   3. Large values of live rows are read.
-//   4. No entity has too many small blocks (BL5), and of an entity that went with a change of the model nobody lives.
+//   4. No entity has too many small blocks (BL5), and an entity that a migration removed has no live rows.
 //
 // Threads: one audit in one thread.
 
@@ -30,7 +31,7 @@ struct BlockAudit: ~Copyable {
     /// The versions of rows that were both written and ended in the current commit, by tree and number.
     private var passing: [UInt64: UInt32] = [:]
     private var withReferences: [Int] = []
-    /// Blocks of entities that the schema has no more.
+    /// Blocks of entities that the schema no longer has.
     private var gone: [Int] = []
 
     init(_ audit: LogAudit, catalog: Catalog, sizes: StoreSizes) {
@@ -52,7 +53,7 @@ struct BlockAudit: ~Copyable {
         directories = catalog.trees.map { _ in RowDirectory() }
     }
 
-    /// Goes through everything; gives blocks and rows that live, and what is wrong.
+    /// Runs all checks. Returns the number of blocks, the number of live rows, and the findings.
     consuming func run(progress: (Int, Int) -> Void) -> (
         blocks: Int, rows: Int, findings: [StoreError]
     ) {
@@ -87,9 +88,9 @@ struct BlockAudit: ~Copyable {
         return result
     }
 
-    /// Whether every commit from the first one on is there, with its deaths. What compaction moved, or what a missing segment
-    /// held, has no history; nor has the rest if a segment was retired from between two, though of it nothing may be left
-    /// but deaths that a side segment carries, or not even those.
+    /// Whether every commit from the first one on is available, with its deaths. Rows that compaction moved,
+    /// or that a missing segment held, have no history. Neither have the others if a segment between two was
+    /// retired: all that may be left of it is deaths that a side segment carries, or not even those.
     private var isHistory: Bool {
         guard audit.outline.damage.isEmpty,
             !audit.folder.segments.contains(where: { $0.role == .side })
@@ -124,7 +125,7 @@ struct BlockAudit: ~Copyable {
     private mutating func enter(_ index: Int, counters: [UInt32: UInt32], isHistory: Bool) {
         let block = audit.blocks[index]
         blocks += 1
-        // What a patch was of may have gone when its own rows had.
+        // If all rows of a patch are dead, the patched block may be gone.
         if !block.patched.isNone, segments[block.patched.segment] == nil,
             dead[index].count == block.rows
         {
@@ -260,7 +261,8 @@ struct BlockAudit: ~Copyable {
         }
     }
 
-    /// Blocks that were merged are as full as they could be.
+    /// Finds entities with too many small blocks. Merged blocks do not count: they are as full as they could
+    /// be.
     private mutating func countSmallBlocks() {
         var counts: [Int: Int] = [:]
         var last: [Int: LogAudit.Block] = [:]

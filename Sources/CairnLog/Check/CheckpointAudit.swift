@@ -1,6 +1,6 @@
 // Compares the state from a checkpoint with the one from the log.                               CK1, CK3
 //
-//   1. Both are brought up to the same commit, by reading what lies behind the checkpoint.
+//   1. Both are brought to the same commit, by reading the log after the checkpoint.
 //   2. They are compared by content: pages, handles and the order of entries may differ.
 //
 // Threads: one audit in one thread.
@@ -9,7 +9,7 @@ import CairnFormat
 import CairnStore
 
 enum CheckpointAudit {
-    /// The differences, one sentence each; at most a hundred.
+    /// Returns the differences, one sentence each; at most a hundred.
     static func differences(
         _ state: EngineState, _ other: EngineState, progress: (Int, Int) -> Void
     ) -> [String] {
@@ -47,7 +47,7 @@ enum CheckpointAudit {
             }
             next()
         }
-        // A checkpoint may lack some: they are built from the rows then.
+        // A checkpoint may lack some, which are then built from the rows.
         for (definition, content) in zip(state.catalog.fetchIndexes, state.fetchIndexes) {
             for (wanted, there) in zip(other.catalog.fetchIndexes, other.fetchIndexes)
             where wanted.isSame(as: definition) && !content.ordered.isEqual(to: there.ordered) {
@@ -112,7 +112,7 @@ enum CheckpointAudit {
         return entries
     }
 
-    /// What an inverse table says: target in the upper half, source in the lower, in order.
+    /// The entries of an inverse table, in order: target in the upper half, source in the lower.
     static func pairs(_ inverse: InverseTable) -> [UInt64] {
         var pairs: [UInt64] = []
         var sources: [UInt32] = []

@@ -1,11 +1,11 @@
 // Examines the files of a store and records every problem, not only the first.                   Format 60.4
 //
 //   1. Segments: headers, start frames, the live set, ends and chains.                        (SG1, SG3)
-//   2. Frames in order: checksums, chain, marks, commits that lie together.                   (SG3, SG4, SG5)
-//   3. With payloads: what each frame says must be possible by itself.
-//   4. Segments that are kept for past states: that their frames are whole, up to where they end.       (F-793)
+//   2. Frames in order: checksums, chain, marks, contiguous commits.                          (SG3, SG4, SG5)
+//   3. With payloads: the content of each frame must be valid by itself.
+//   4. Segments that are kept for past states: that their frames are whole, up to where they end.     (F-793)
 //
-// What lies behind the end of the log means nothing and is not judged (SG2).
+// Bytes after the end of the log mean nothing and are not checked (SG2).
 // Invariants: nothing is written and nothing locked.
 // Threads: one audit in one thread.
 
@@ -22,7 +22,7 @@ struct LogAudit {
         let isMoved: Bool
         let lsn: UInt64
         let isSide: Bool
-        /// Of a patch: the block that it is of.
+        /// For a patch: the block that it patches.
         var patched = Place.none
     }
 
@@ -42,7 +42,7 @@ struct LogAudit {
     private(set) var blocks: [Block] = []
     private(set) var commits: [Commit] = []
     private(set) var catalog: Catalog?
-    /// Deaths that side segments carry, to be applied to whatever is there.
+    /// Deaths that side segments carry, which apply to any block that exists.
     private(set) var carried = Commit()
 
     // The commit whose frames are being read.
@@ -52,11 +52,11 @@ struct LogAudit {
     private var openFrames: UInt32 = 0
     private var lastCommit: UInt64 = 0
     private var lastSegment: UInt32 = 0
-    /// Of the metadata in main segments.
+    /// The last revision of the metadata in main segments.
     private var lastRevision: UInt64 = 0
     private var isBroken = false
     private var counters: [UInt32: UInt32] = [:]
-    /// Deaths whose blocks have to be known first.
+    /// Death frames, which are resolved when their blocks are known.
     private var deathFrames: [(payload: RawBytes, segment: UInt32, offset: UInt64, commit: Int)] =
         []
     private var notes: [(lsn: UInt64, error: StoreError)] = []
@@ -71,7 +71,7 @@ struct LogAudit {
             progress: .init(end: LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)))
     }
 
-    /// Goes through everything.
+    /// Runs all checks.
     mutating func run(progress: (UInt64, UInt64) -> Void) throws(StoreError) {
         let total = folder.segments.reduce(0) { $0 + $1.end }
         for error in folder.problems { find(error) }
@@ -117,7 +117,7 @@ struct LogAudit {
         if !isKnown { findings.append(error) }
     }
 
-    /// Notes what matters only if it lies below the end of the log.
+    /// Notes a problem that matters only before the end of the log.
     private mutating func note(
         _ message: String, _ segment: SurveyedSegment, _ offset: UInt64
     ) {
@@ -157,7 +157,7 @@ struct LogAudit {
         }
     }
 
-    /// What is below the end that a later segment states must be what it was then.
+    /// The content before an end that a later segment states must be unchanged since then.
     private mutating func checkEnds() {
         let newest = folder.segments.first { $0.number == folder.newestStart }
         for member in newest?.start?.live ?? [] where member.kind == .main {
@@ -171,7 +171,7 @@ struct LogAudit {
         }
     }
 
-    /// Where the last frame of each segment ends, and the chain value there.
+    /// The end of the last frame of each segment, and the chain value there.
     private var chains: [UInt32: (offset: UInt64, value: UInt32)] = [:]
 
     private mutating func checkSide(_ segment: SurveyedSegment) throws(StoreError) {
@@ -200,10 +200,10 @@ struct LogAudit {
         }
     }
 
-    /// What past states are read from. Nobody says how much of a side segment counted, and what was written behind that may
-    /// have broken off: it is damage if frames follow it.
+    /// Checks a segment that past states are read from. Nothing records how much of a side segment counted,
+    /// and what was written after that may be incomplete: it is damage only if frames follow.
     private mutating func checkHeld(_ segment: SurveyedSegment) throws(StoreError) {
-        // There may be many.
+        // There may be many of them.
         defer { segment.file.rest() }
         if let end = segment.statedEnd, end > segment.size {
             find(
@@ -256,14 +256,14 @@ struct LogAudit {
         }
     }
 
-    /// Frames of a commit lie together, and commits are in order.
+    /// Checks that the frames of a commit are contiguous, and that commits are in order.
     private mutating func takeOrder(_ frame: FrameWalk.Frame, _ segment: SurveyedSegment) {
         let header = frame.header
         if header.kind == .start || header.kind == .close {
             if openFrames > 0, !isBroken {
                 note("a commit is cut off by another frame (F-603, SG5)", segment, frame.offset)
             }
-            // Behind segments that were retired commits are missing.
+            // After retired segments, commits are missing.
             let follows =
                 header.kind != .start || segment.header?.predecessor ?? 0 == lastSegment
             if follows ? header.commit != lastCommit : header.commit < lastCommit, !isBroken {
@@ -333,7 +333,8 @@ struct LogAudit {
         case .schema:
             do {
                 let found = try CatalogDocument.decode(payload)
-                // Side segments are read first, and may hold the one in force; what is left of others is earlier.
+                // Side segments are read first, and may hold the current schema; others that are left are
+                // earlier.
                 if found.version >= catalog?.version ?? 0 { catalog = found }
             } catch let error as FormatError {
                 throw error
@@ -473,7 +474,7 @@ struct LogAudit {
             else { continue }
             for entry in payload.entries {
                 guard let count = rows[entry.block] else {
-                    // Of a segment that is gone it means nothing (F-614).
+                    // If the segment is gone, the death means nothing (F-614).
                     if live.contains(entry.block.segment), outline.damage.isEmpty {
                         find(
                             .damaged(

@@ -1,12 +1,13 @@
 // Checks a store from its files, to the requested depth.
 //
-//   1. Files and frames (LogAudit), as they are, whether the store opens or not.
+//   1. Files and frames (LogAudit), as they are, whether or not the store opens.
 //   2. Blocks and the life of rows (BlockAudit).
-//   3. If nothing is wrong so far, a state is built from the log alone, and rows are compared with directory and
-//      indexes (StoreChecker); the state that each checkpoint gives is compared with it (CheckpointAudit).
+//   3. A state is built from the log alone, and rows are compared with the
+//      directory and the indexes (StoreChecker); the state from each checkpoint is compared with it
+//      (CheckpointAudit).
 //
-// Beside a writer everything ends at the mark that was read first. A segment that compaction takes away meanwhile
-// makes the check begin again.
+// While a program writes, everything ends at the mark that was read first. If compaction removes a segment
+// during the check, the check starts again.
 // Invariants: nothing is written.
 // Threads: one check in one thread.
 
@@ -16,8 +17,8 @@ public import CairnStore
 import SystemPackage
 
 extension LogStore {
-    /// Checks a store without opening it for use, while others write to it, and even if it cannot be opened. Every problem
-    /// is reported with its location, not only the first.
+    /// Checks a store without opening it for use, while others write to it, and even if it cannot be opened.
+    /// Every problem is reported with its location, not only the first.
     ///
     /// ```swift
     /// let report = try LogStore.check(at: "shop.cairn", depth: .frames)
@@ -27,8 +28,8 @@ extension LogStore {
     /// - Parameters:
     ///   - depth: how much to check.
     ///   - progress: called with the current stage and its progress: units done and total units.
-    /// - Throws: `StoreError`: `.openFailed` if there is no store, `.inputOutput` if the folder cannot be read. Damage is
-    ///   listed in the report.
+    /// - Throws: `StoreError`: `.openFailed` if there is no store, `.inputOutput` if the folder cannot be
+    ///   read. Damage is listed in the report.
     /// - Complexity: O(size of the log); O(frames) with `.headers`. With `.all`, memory for two states.
     public static func check(
         at path: String, depth: CheckDepth = .all, options: LogStoreOptions = LogStoreOptions(),
@@ -51,11 +52,11 @@ struct StoreAudit {
         self.options.isReadOnly = true
         self.options.followsWriter = false
         self.options.createsIfMissing = false
-        // As for what looks at the files: it writes nothing.
+        // A check writes nothing, like everything that only examines the files.
         self.options.allowsSharedDisk = true
     }
 
-    /// How often a check begins again when segments come and go.
+    /// The maximum number of attempts of a check, if segments are added or removed during it.
     static let attempts = 5
 
     func run(progress: (CheckStage, Int, Int) -> Void) throws(StoreError) -> StoreCheckReport {
@@ -69,7 +70,7 @@ struct StoreAudit {
                 continue
             }
             if report.findingCount == 0 { return report }
-            // What is wrong with a store at rest is wrong every time.
+            // The problems of a store at rest are found every time.
             if try names() == before { return report }
         }
         return try runOnce(progress)
@@ -110,7 +111,7 @@ struct StoreAudit {
         return report
     }
 
-    /// Bytes behind the end of the log, which mean nothing (SG2).
+    /// The number of bytes after the end of the log, which mean nothing (SG2).
     private func bytesLeftBehind(_ audit: LogAudit) throws(StoreError) -> UInt64 {
         let end = audit.outline.progress.end
         var bytes: UInt64 = 0
@@ -178,23 +179,25 @@ struct StoreAudit {
             engine.checkRedirects(state, &report)
             engine.checkPast(state, &report)
         } catch {
-            // What keeps the store from being opened is in the report, if it was met before.
+            // If the reason why the store does not open was found before, it is in the report.
             guard report.findingCount > 0, error.code == .damaged else { return report.find(error) }
             report.notes.append("indexes could not be compared: the store does not open")
         }
     }
 
-    /// Compares the state that opening with a checkpoint gives, if any, with one that is built from the log alone.
+    /// Compares the state from a checkpoint, if any, with one that is built from the log alone.
     ///
     /// - Parameters:
-    ///   - built: has that one; made if it is not there, or of another commit than the checkpoint's by now.
-    ///   - survey: what is there, if there is a newer checkpoint, so that nobody needs the log behind this one.
+    ///   - built: has the latter; it is built if there is none, or if it is of another commit than the
+    ///     checkpoint's by now.
+    ///   - survey: the content of the folder, if there is a newer checkpoint, so that nothing requires the
+    ///     log after this one.
     private func compare(
         _ commit: UInt64?, _ built: inout Engine?, _ survey: FolderSurvey?,
         _ report: inout StoreCheckReport,
         _ progress: (CheckStage, Int, Int) -> Void
     ) throws(StoreError) {
-        // A writer may go on between the two; a few attempts meet it at one commit.
+        // A writer may continue between the two; in a few attempts they meet at one commit.
         for attempt in 1...Self.attempts {
             var restored: Engine?
             var failure: StoreError?
@@ -230,7 +233,8 @@ struct StoreAudit {
         }
     }
 
-    /// The same for a checkpoint that is kept for past states, from which the newest state is made as a past one is.
+    /// The same for a checkpoint that is kept for past states, from which the newest state is built like a
+    /// past one.
     private func comparePast(
         _ commit: UInt64, _ built: inout Engine?, _ survey: FolderSurvey,
         _ report: inout StoreCheckReport, _ progress: (CheckStage, Int, Int) -> Void
@@ -260,15 +264,15 @@ struct StoreAudit {
         withExtendedLifetime(line) { compare(state, other, commit, &report, progress) }
     }
 
-    /// Makes an engine of the log alone.
+    /// Builds an engine from the log alone.
     private func build(_ built: inout Engine?, hashSeed: UInt64?) throws(StoreError) {
         try? built?.close()
         built = nil
         built = try engine(hashSeed: hashSeed)
     }
 
-    /// Reports that the log does not lead on from a checkpoint. Of an old one that is no damage if segments are gone: something
-    /// that was retired behind it can be among them, that nobody needs.
+    /// Reports that the log does not continue from a checkpoint. For an old one this is no damage if segments
+    /// are gone: they may include one that was retired after it, and that nothing requires.
     private func findBreak(
         behind commit: UInt64, _ failure: StoreError, _ survey: FolderSurvey?,
         _ report: inout StoreCheckReport
@@ -303,9 +307,9 @@ struct StoreAudit {
                 path: "\(folder.appending(CheckpointName.name(of: commit)))"))
     }
 
-    /// An engine of its own, which nobody shares.
+    /// Opens a separate engine, which is not shared.
     ///
-    /// - Parameter checkpoint: the commit of the checkpoint that it is opened with; nil = none.
+    /// - Parameter checkpoint: the commit of the checkpoint with which it is opened; nil = none.
     private func engine(checkpoint: UInt64? = nil, hashSeed: UInt64? = nil) throws(StoreError)
         -> Engine
     {

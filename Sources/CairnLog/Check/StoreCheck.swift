@@ -1,13 +1,13 @@
 // Reads everything in a store and checks its consistency.
 //
-//   1. Every frame was read and its checksums compared when the store was opened; every column of every
-//      block with a live row is decoded here, and every large value read.
-//   2. DR2: a live row's number leads back to its place.
+//   1. Every frame was read and its checksums compared when the store was opened; here, every column of every
+//      block with a live row is decoded, and every large value is read.
+//   2. DR2: a live row's number refers to its place.
 //   3. IX1: each key of a live row is in its unique index, for that object alone; no index has more entries.
-//      Each live row is in every fetch index over its entity, and no other is.
-//   4. RL2: references are in their inverse tables and nothing else is, and they lead to objects that exist, unless the model says that
-//      they may be left dangling.
-//   5. Values fit their attributes: mandatory ones are there, text is UTF-8, numbers are in range.
+//      Each live row is in every fetch index over its entity, and no other row is.
+//   4. RL2: inverse tables contain the references and nothing else, and these refer to objects that exist,
+//      unless the model allows them to dangle.
+//   5. Text is valid UTF-8.
 //
 // Threads: one check in one thread; the store may be used meanwhile.
 
@@ -18,9 +18,11 @@ public import CairnStore
 extension LogStore {
     /// Checks everything in the newest state.
     ///
-    /// It does not recompute derived attributes, and does not check that the two sides of a one-to-one relationship match.
+    /// It does not recompute derived attributes, and does not check that the two sides of a one-to-one
+    /// relationship match.
     ///
-    /// - Parameter progress: called from time to time with the number of blocks done and the total number of blocks.
+    /// - Parameter progress: called from time to time with the number of blocks done and the total number of
+    ///   blocks.
     /// - Throws: `StoreError` if the store is closed. Damage is listed in the report.
     /// - Complexity: O(size of the store).
     public func check(progress: ((Int, Int) -> Void)? = nil) throws(StoreError) -> StoreCheckReport
@@ -37,7 +39,7 @@ extension LogStore {
     }
 }
 
-/// Carries out a check.
+/// Executes a check.
 struct StoreChecker: ~Copyable {
     private let engine: Engine
     private let state: EngineState
@@ -46,7 +48,7 @@ struct StoreChecker: ~Copyable {
     private var other = KeyBuffer()
     private var keys: [Int]
     private var indexKey = IndexKey()
-    /// By reference definition: target and source of each row that points somewhere.
+    /// By reference definition: target and source of each row that refers to an object.
     private var forward: [[UInt64]]
     /// Whether rows could not be read.
     private var isIncomplete = false
@@ -156,7 +158,7 @@ struct StoreChecker: ~Copyable {
         }
     }
 
-    /// No directory has more rows than there are, and the counts are right.
+    /// Checks that the directories have no more objects than there are rows, and that the counts are right.
     private mutating func checkDirectories() {
         var cells = 0
         for directory in state.directories {
@@ -176,7 +178,7 @@ struct StoreChecker: ~Copyable {
         }
     }
 
-    /// Both ways of every reference say the same.
+    /// Checks that both directions of every reference agree.
     private mutating func checkInverses() {
         for (index, inverse) in state.inverses.enumerated() {
             forward[index].sort()
@@ -191,7 +193,7 @@ struct StoreChecker: ~Copyable {
         }
     }
 
-    /// A row is in a fetch index under its key.
+    /// Checks that a row is in a fetch index under its key.
     private mutating func checkEntry(
         _ block: CachedBlock, _ slot: Int, _ entity: Catalog.StoredEntity, _ number: UInt32,
         _ index: Int
@@ -214,7 +216,7 @@ struct StoreChecker: ~Copyable {
         )
     }
 
-    /// No fetch index has more entries than there are rows, and its counts are right.
+    /// Checks that no fetch index has more entries than there are rows, and that its counts are right.
     private mutating func checkFetchIndexes() {
         for (definition, content) in zip(state.catalog.fetchIndexes, state.fetchIndexes) {
             let rows = definition.family.reduce(0) { $0 + state.counts[$1] }

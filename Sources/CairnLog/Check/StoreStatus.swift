@@ -1,10 +1,10 @@
 // Information about a store and the cost of opening it, without opening it.
 //
-//   1. Segments, mark and checkpoints are looked at from outside (FolderSurvey, CheckpointProbe).
-//   2. Behind the newest checkpoint that seems usable, the headers of the frames are walked through.
+//   1. Segments, mark and checkpoints are examined from outside (FolderSurvey, CheckpointProbe).
+//   2. After the newest checkpoint that seems usable, the headers of the frames are read.
 //
-// Invariants: nothing is written, nothing locked, no state built. It works beside a writer and on a store that does
-// not open; then it says what is known.
+// Invariants: nothing is written, nothing locked, no state built. It works while a program writes, and on a
+// store that does not open; then it reports what is known.
 // Threads: one in one thread.
 
 import CairnFileSystem
@@ -89,11 +89,12 @@ public struct StoreStatus: Sendable {
     public let mark: Mark?
     /// The process that is writing to the store; nil if there is none, or the system does not report it.
     public let writer: Int32?
-    /// The processes that have the store open, as far as the system reports them: of this user, on this machine. Linux
-    /// only.
+    /// The processes that have the store open, as far as the system reports them: of this user, on this
+    /// machine. Linux only.
     public let users: [User]
-    /// The name of the machine that has the store open for writing, on a disk that other machines may share (see
-    /// ``LogStoreOptions/allowsSharedDisk``); it can be this one. Nil on other disks, and if no machine has.
+    /// The name of the machine that has the store open for writing, on a disk that other machines may share
+    /// (see ``LogStoreOptions/allowsSharedDisk``); it can be this one. Nil on other disks, and if no machine
+    /// has.
     public let host: String?
     /// The number of the last commit; 0 if there is none.
     public let commit: UInt64
@@ -116,23 +117,24 @@ public struct StoreStatus: Sendable {
     /// Damage that shows in the headers that were read. Opening would report the first.
     public let damage: [StoreError]
 
-    /// Whether opening the store requires more than reading the newest checkpoint: the last writer did not close the store,
-    /// or there are commits after the checkpoint, or there is no checkpoint.
+    /// Whether opening the store requires more than reading the newest checkpoint: the last writer did not
+    /// close the store, or there are commits after the checkpoint, or there is no checkpoint.
     public var needsRecovery: Bool {
         !wasClosed || commitsToRead > 0 || openingCheckpoint == nil || !damage.isEmpty
     }
 }
 
 extension LogStore {
-    /// Examines a store without opening it: it takes no lock, writes nothing, and works while a program writes and on a
-    /// corrupt store.
+    /// Examines a store without opening it: it takes no lock, writes nothing, and works while a program
+    /// writes and on a corrupt store.
     ///
     /// ```swift
     /// let status = try LogStore.status(at: "shop.cairn")
     /// if status.bytesToRead > 1 << 30 { showProgress() }
     /// ```
     ///
-    /// - Throws: `StoreError`: `.openFailed` if there is no store, `.inputOutput` if the folder cannot be read.
+    /// - Throws: `StoreError`: `.openFailed` if there is no store, `.inputOutput` if the folder cannot be
+    ///   read.
     /// - Complexity: O(frames after the newest checkpoint); their payloads are not read.
     public static func status(at path: String, options: LogStoreOptions = LogStoreOptions())
         throws(StoreError) -> StoreStatus
@@ -143,7 +145,7 @@ extension LogStore {
             do throws(StoreError) {
                 return try StoreStatus(folder, options.fileSystem)
             } catch {
-                // A writer may take a file away that was to be read.
+                // A writer may remove a file that was to be read.
                 let after = try FolderSurvey.segmentNames(in: folder, options.fileSystem)
                 if after == before { throw error }
             }
@@ -157,7 +159,7 @@ extension StoreStatus {
         let survey = try FolderSurvey(folder, fileSystem)
         let probes = try CheckpointProbe.all(in: survey, fileSystem)
         let writer = survey.lock.flatMap { try? $0.lockHolder(byte: 0) }
-        // Behind the mark a writer may be at work.
+        // A writer may be at work after the mark.
         let limit = writer == nil ? nil : survey.mark?.lsn
         let base = probes.first { !$0.isPast && $0.end.map { $0.lsn <= limit ?? .max } ?? false }
         var log = LogSurvey(survey, readsPayloads: false, limit: limit)

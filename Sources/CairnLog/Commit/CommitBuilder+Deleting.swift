@@ -1,10 +1,10 @@
-// Deletes many rows at once.
+// Deletes many rows together.
 //
-//   1. Rows of one block that follow each other die together: the block is looked up once, and its bitmap changed once.
-//   2. Their keys are gathered, and leave each unique index partition by partition: what leaves in the order of rows would
-//      wait for memory with every entry.
+//   1. Consecutive rows of one block die together: the block is looked up once, and its bitmap changed once.
+//   2. Their keys are gathered, and removed from each unique index partition by partition: removal in the
+//      order of rows would wait for memory with every entry.
 //
-// Between the two the indexes name rows that are gone: nobody asks them meanwhile.
+// Between the two, the indexes contain deleted rows: nothing reads them in the meantime.
 
 import CCairn
 import CairnFormat
@@ -36,7 +36,8 @@ extension CommitBuilder {
         endDeletion(&deletion)
     }
 
-    /// Takes rows of one block out of the directory and where they are, and notes what leaves the unique indexes.
+    /// Removes rows of one block from the directory and the block, and notes the entries to remove from
+    /// unique indexes.
     mutating func delete(
         _ slots: UnsafeMutableBufferPointer<UInt16>, of block: CachedBlock, tree: Int,
         _ deletion: inout BlockwiseDeletion
@@ -54,7 +55,7 @@ extension CommitBuilder {
         try delete(of: block, handle, tree: tree, &deletion)
     }
 
-    /// Says that up to all rows of an entity may go.
+    /// Announces that up to all rows of an entity may be deleted.
     mutating func expectDeletion(of entity: Int, _ deletion: inout BlockwiseDeletion) {
         let rows = state.counts[entity]
         if rows < Self.manyRows { return }
@@ -62,10 +63,10 @@ extension CommitBuilder {
         for unique in catalog.entities[entity].uniques { deletion.expect(rows, unique: unique) }
     }
 
-    /// Rows from which on it is worth something to say how many there may be.
+    /// The number of rows from which on it pays to announce them.
     private static let manyRows = 10_000
 
-    /// Takes what has been noted out of the unique indexes.
+    /// Removes the noted entries from the unique indexes.
     mutating func endDeletion(_ deletion: inout BlockwiseDeletion) {
         for unique in deletion.leaving.indices where !deletion.leaving[unique].isEmpty {
             let index = state.uniques[unique]
@@ -81,10 +82,11 @@ extension CommitBuilder {
         }
     }
 
-    /// After so many rows what they had in fetch indexes is taken out.
+    /// The number of dead rows after which their entries are removed from fetch indexes.
     private static let mostUntold = 65_536
 
-    /// Rows in the order in which they lie, if they lie scattered: each would have its block looked up and read.
+    /// Returns rows in the order in which they are stored, if they are scattered: otherwise each would have
+    /// its block looked up and read.
     private func inReadingOrder(_ rows: [(tree: Int, entity: Int, number: UInt32)])
         -> [(tree: Int, entity: Int, number: UInt32)]
     {
@@ -136,7 +138,7 @@ extension CommitBuilder {
         }
     }
 
-    /// Adds the entries that rows of a block have in a unique index: the number above, half of the hash below.
+    /// Adds the entries of a block's rows in a unique index: the number above, half of the hash below.
     private func addKeys(
         of numbers: [UInt32], _ slots: [UInt16], _ block: CachedBlock,
         _ entity: Catalog.StoredEntity, _ unique: Int, to leaving: inout [UInt64]

@@ -1,7 +1,8 @@
 // Updates fetch indexes with the rows of a commit.
 //
-// There are two places where they are told of it: where a block of new rows is written, and at the end, where the list of
-// deaths is complete. Nobody asks a fetch index while a commit is made: until its end they are those of the state before.
+// They are updated in two places: where a block of new rows is written, and at the end, when the list of
+// deaths is complete. Nothing reads a fetch index while a commit is made: until its end they are those of the
+// state before.
 
 import CairnStore
 
@@ -16,22 +17,23 @@ extension CommitBuilder {
         return found
     }
 
-    /// The rows of the commit are all told.
+    /// Updates the fetch indexes with the last rows of the commit, and keeps the writer for the next one.
     mutating func finishFetchIndexes() throws(StoreError) {
         try settleFetchIndexes()
         guard let writer = fetchIndexWriter, contradiction == nil else { return }
-        // It is empty: also if the commit fails yet, the next one may have it.
+        // It is empty, so the next commit may have it even if this one still fails.
         writer.toldDeaths = 0
         fetchIndexWriter = nil
         tools.memory.fetchIndexWriter.pointee = writer
     }
 
-    /// Notes the rows of a block that is about to be written: then the batch has references instead of large values.
+    /// Notes the rows of a block before it is written: after that, the batch has references instead of large
+    /// values.
     mutating func noteBirths(_ batch: ColumnBatch, _ rows: RowList, entity: Int)
         throws(StoreError)
     {
         let writer = writer()
-        // A value of this commit may still wait to be written.
+        // A value of this commit may not be written yet.
         if log.hasValues, writer.hasReferences(batch, rows.selection, entity: entity) {
             try log.flush()
         }
@@ -39,7 +41,7 @@ extension CommitBuilder {
             batch, rows.selection, rows.numbers, entity: entity, reader.largeValues)
     }
 
-    /// Brings the fetch indexes in step with the rows that were born and have died so far. Rows that moved are no such ones.
+    /// Updates the fetch indexes with the rows that were born and have died so far. Moved rows do not count.
     mutating func settleFetchIndexes() throws(StoreError) {
         if movesRows { return }
         let told = fetchIndexWriter?.toldDeaths ?? 0

@@ -11,7 +11,7 @@ extension CommitBuilder {
         if isFull(filler) { try write(&filler) }
     }
 
-    /// Whether a block takes no more.
+    /// Whether the block is full.
     func isFull(_ filler: BlockFiller) -> Bool {
         filler.batch.rows == tools.sizes.rowsPerBlock
             || filler.batch.byteCount > tools.sizes.bytesPerBlock
@@ -26,7 +26,7 @@ extension CommitBuilder {
         filler.clear()
     }
 
-    /// Writes the rows as blocks, each of as many as its budget of bytes allows.
+    /// Writes the rows as blocks, each with as many as its byte budget allows.
     package mutating func writeParts(_ filler: inout BlockFiller) throws(StoreError) {
         var start = 0
         while start < filler.rows.count {
@@ -40,7 +40,7 @@ extension CommitBuilder {
         filler.clear()
     }
 
-    /// Writes the rows that are left, and gives the batch back.
+    /// Writes the remaining rows, and returns the batch to the pool.
     package mutating func finish(_ filler: inout BlockFiller) throws(StoreError) {
         try write(&filler)
         reader.batches.give(filler.batch)

@@ -15,7 +15,7 @@ extension CommitBuilder {
         return keys
     }
 
-    /// The order key that a stored row has of its own.
+    /// The order key that is stored with a row; nil if there is none.
     mutating func orderKey(tree: Int, number: UInt32, _ place: Int) throws(StoreError) -> Int64? {
         let cell = state.directories[tree][number]
         guard !cell.isEmpty else {
@@ -26,7 +26,7 @@ extension CommitBuilder {
         return cells.flatMap { $0.isNil(at: cell.slot) ? nil : $0.integer(at: cell.slot) }
     }
 
-    /// Writes stored pairs with other order keys.
+    /// Rewrites stored pairs with other order keys.
     mutating func moveInLists(_ pairs: [(entity: Int, number: UInt32, keys: [Int64?])])
         throws(StoreError)
     {

@@ -9,16 +9,16 @@ struct Redirection: Sendable {
     /// The tree of both, as an index of the catalog.
     let tree: Int
     let number: UInt32
-    /// 0: none any more, as the object is there again.
+    /// The number of the other object; 0 if there is none any longer, because the object exists again.
     let target: UInt32
 }
 
 extension CommitBuilder {
-    /// Whether redirects may be in the segment that the commit is written to.
+    /// Whether the segment that the commit is written to may contain redirects.
     var allowsRedirects: Bool { log.segment.header.flags.allowsRedirects }
 
-    /// Leads objects that the commit deletes, and ids that it leaves unused, to others that are there after it, or to none those that it creates again. Each
-    /// is named once.
+    /// Redirects objects that the commit deletes, and ids that it leaves unused, to others that exist after
+    /// it; or ends the redirects of objects that it creates again. Each is named once.
     mutating func redirect(_ redirections: [Redirection]) throws(StoreError) {
         if redirections.isEmpty { return }
         precondition(allowsRedirects, "a segment declares its redirects")
@@ -38,19 +38,19 @@ extension CommitBuilder {
             }
         }
         state.redirects = RedirectTable.adding(entries, to: state.redirects)
-        // Before anybody can see it.
+        // Before another thread can see it.
         tools.mayRedirect.store(true, ordering: .relaxed)
         redirected += redirections.filter { $0.target != 0 }
         hasChanges = true
     }
 
-    /// What compaction has written once more is there, as far as nothing newer has come.
+    /// Adds the redirects that compaction has rewritten, unless there are newer ones.
     mutating func adopt(_ moved: [RedirectTable.Key: RedirectTable.Entry]) {
         let inForce = moved.filter { state.redirects?[$0.key]?.turn == $0.value.turn }
         state.redirects = RedirectTable.adding(inForce, to: state.redirects)
     }
 
-    /// Whether a redirect in force is in one of some segments.
+    /// Whether a current redirect is in one of some segments.
     func hasRedirects(in segments: Set<UInt32>) -> Bool {
         var isThere = false
         state.redirects?.forEach { _, entry in

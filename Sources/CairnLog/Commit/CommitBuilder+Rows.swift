@@ -26,8 +26,8 @@ extension CommitBuilder {
         return false
     }
 
-    /// Takes a row out of where it is and enters its new values into the indexes; the row is to be written. Whether another
-    /// one has its new keys is for the caller to ask, when all are written.
+    /// Removes a row from its place and enters its new values into the indexes; the caller writes the row.
+    /// Whether another one has its new keys is for the caller to check, when all are written.
     package mutating func replace(entity: Int, number: UInt32, old: StoredRow, values: [Value])
         -> PendingRows.Row
     {
@@ -43,7 +43,7 @@ extension CommitBuilder {
             }
         }
         moveReferences(entity: entity, number: number, from: old.values, to: values)
-        // One commit makes one version, however often it writes the row.
+        // A commit creates one version, however often it writes the row.
         let isYoung = isYoung(old.handle)
         kill(old.handle, slot: old.slot)
         if !isYoung { updatedCount += 1 }
@@ -53,7 +53,7 @@ extension CommitBuilder {
             kept: kept(entity: entity, old, values))
     }
 
-    /// The constraints under which another row has a key that a row is about to get.
+    /// Returns the constraints under which another row has a key that a row is about to get.
     mutating func taken(entity: Int, number: UInt32, old: StoredRow, values: [Value])
         throws(StoreError) -> [(unique: Int, hash: UInt64)]
     {
@@ -70,7 +70,7 @@ extension CommitBuilder {
         return taken
     }
 
-    /// The variable columns of a row that keep their bytes: large values are not written again.
+    /// The variable columns of a row that keep their bytes: large values are not rewritten.
     func kept(entity: Int, _ old: StoredRow, _ values: [Value]) -> (
         handle: BlockHandle, slot: Int, columns: ColumnSet
     ) {
@@ -82,7 +82,7 @@ extension CommitBuilder {
         return (old.handle, old.slot, columns)
     }
 
-    /// Takes a row that is written anew, or born, out of the old targets' lists and into the new ones'.
+    /// Moves a new or rewritten row from the inverses of its old targets to those of the new ones.
     mutating func moveReferences(entity: Int, number: UInt32, from old: [Value]?, to new: [Value]?)
     {
         for reference in catalog.entities[entity].references {
@@ -99,12 +99,12 @@ extension CommitBuilder {
         }
     }
 
-    /// Writes rows of one entity as blocks. Indexes are the caller's business.
+    /// Writes rows of one entity as blocks. The caller updates the indexes.
     package mutating func write(_ rows: [PendingRows.Row], entity: Int) throws(StoreError) {
         guard !rows.isEmpty else { return }
         var filler = BlockFiller(entity, catalog, reader.batches)
         let batch = filler.batch
-        // Those of a pair are references alone.
+        // A pair has only references.
         let columns =
             entity < catalog.schema.entities.count ? catalog.description(of: entity).columns : []
         for row in rows {
@@ -152,7 +152,7 @@ extension CommitBuilder {
     {
         guard let unique = catalog.entities[entity].uniques.first else { return nil }
         if let partial = tools.partial {
-            // A list at the other end gets a new member behind all that it has.
+            // A list at the other end gets the new member after all others.
             for reference in catalog.entities[entity].references {
                 let definition = catalog.references[reference]
                 guard definition.column == 0 || definition.order != nil else { continue }
@@ -176,7 +176,7 @@ extension CommitBuilder {
 
     /// Writes new pairs.
     ///
-    /// - Parameter keys: order keys, by place among the pairs.
+    /// - Parameter keys: order keys, by position among the pairs.
     mutating func addPairs(
         _ pairs: [(entity: Int, source: UInt32, destination: UInt32)], keys: [Int: [Int64?]]
     ) throws(StoreError) {
@@ -213,7 +213,7 @@ extension CommitBuilder {
         if case .objectID(let id) = value { UInt32(exactly: id.reference) } else { nil }
     }
 
-    /// The key of an object as people say it; its URI's last part if it is not stored yet.
+    /// The key of an object in words; the last part of its URI if it is not stored yet.
     mutating func keyText(of number: UInt32, entity: Int, unique: Int) throws(StoreError) -> String
     {
         guard let row = try storedRow(entity: entity, number: number) else { return "p\(number)" }

@@ -1,7 +1,7 @@
 // Merges small blocks, in the commit that creates too many of them.
 //
-// Whole rows move, with their numbers and versions; directory cells and deaths follow, indexes name numbers and
-// do not notice.
+// Whole rows move, with their numbers and versions; directory cells and deaths follow. Indexes refer to
+// numbers and are not affected.
 
 import CairnFormat
 import CairnStore
@@ -102,7 +102,7 @@ extension CommitBuilder {
         reader.batches.give(batch)
     }
 
-    /// Counts a row that was added to a batch, and writes the rows there if a block takes no more.
+    /// Counts a row that was added to a batch, and writes the rows there if the block is full.
     @inline(__always)
     private mutating func moveIfEnough(
         _ rows: inout MovedRows, _ batch: ColumnBatch, _ level: BlockLevel, _ entity: Int
@@ -119,9 +119,10 @@ extension CommitBuilder {
         for slot in 0..<Int(entry.rows) where entry.isLive(slot) { kill(handle, slot: slot) }
     }
 
-    /// Writes the rows. A block that could not take more is full, or it would be merged again and again.
+    /// Writes the rows. A block that had no room for more counts as full, otherwise it would be merged again
+    /// and again.
     ///
-    /// - Parameter level: of the blocks they come from.
+    /// - Parameter level: the level of the blocks that they come from.
     private mutating func move(
         _ moved: inout MovedRows, _ batch: ColumnBatch, _ level: BlockLevel, _ entity: Int,
         isFull: Bool

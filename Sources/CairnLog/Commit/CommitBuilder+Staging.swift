@@ -1,7 +1,7 @@
 // Staged values in a commit: they are adopted in place, and rows refer to them.            Format 65.2
 //
-// A value that was meant for another row, or that some commit has used already, is copied into the log instead, a piece at
-// a time.
+// A value that was written for another row, or that a commit has used already, is copied into the log
+// instead, piece by piece.
 //
 // Threads: within the turn, in one thread.
 
@@ -13,16 +13,16 @@ import Synchronization
 
 /// The staged values of one save.
 final class StagedUse {
-    /// The parts that rows may refer to where they are.
+    /// The parts that rows may refer to in place.
     fileprivate var adopted: [ObjectIdentifier: StagedPart] = [:]
     /// Those of them that a row refers to.
     fileprivate var used: [StagedPart] = []
-    /// Up to where each segment is adopted.
+    /// By segment: the offset up to which it is adopted.
     fileprivate var ends: [UInt32: UInt64] = [:]
-    /// The bytes that are adopted.
+    /// The number of adopted bytes.
     fileprivate var bytes: UInt64 = 0
 
-    /// Says that the commit is made.
+    /// Records that the commit is made.
     func settle(in area: StagingArea) {
         area.adoptedBytes.add(bytes, ordering: .relaxed)
         for (number, end) in ends {
@@ -34,7 +34,7 @@ final class StagedUse {
 }
 
 extension CommitBuilder {
-    /// Makes those staged values of a request part of the store that are where their rows may refer to them.
+    /// Adopts the staged values of a request that are where their rows may refer to them.
     mutating func adopt(_ staged: StagedUse, of request: SaveRequest) throws(StoreError) {
         for object in request.inserted {
             for (column, value) in object.values.enumerated() {
@@ -56,7 +56,7 @@ extension CommitBuilder {
             let side = state.segments.sides.first { $0.segment.number == number }
             let header = UInt64(SegmentHeader.size)
             staged.ends[number] = last.end.offset
-            // With a value behind it everything was adopted that lies before that.
+            // A later value was adopted before, with everything that precedes it.
             guard last.end.offset > side?.end ?? header else { continue }
             let startChain: UInt32
             if let side {
@@ -86,7 +86,7 @@ extension CommitBuilder {
             let number = id.number, !id.isTemporary,
             part.owner == owner(entity: entity, column: column, number: number),
             tools.staging.isWaiting(part.segment.number, part.start),
-            // What another process has compacted meanwhile can still be read, and is copied.
+            // A value that another process has compacted since can still be read, and is copied.
             !tools.staging.isAdopted(part.segment.number)
                 || state.segments[part.segment.number] != nil
         else { return }
@@ -100,7 +100,8 @@ extension CommitBuilder {
             property: stored.columns[column].propertyID)
     }
 
-    /// Where a staged value is, for the cell of a row: where it was written, or copied to the log.
+    /// The reference to a staged value, for the cell of a row: to where it was written, or to its copy in the
+    /// log.
     mutating func reference(
         _ value: StagedValue, _ staged: StagedUse, entity: Int, column: Int, number: UInt32
     ) throws(StoreError) -> ValueReference {

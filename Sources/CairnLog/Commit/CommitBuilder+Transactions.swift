@@ -1,4 +1,4 @@
-// Adds a transaction from another store's history.                                                   Format 77
+// Adds a transaction from another store's history.                                                  Format 77
 //
 // Threads: used by the holder of the turn alone.
 
@@ -8,7 +8,7 @@ package import CairnStore
 import FoundationEssentials
 
 extension CommitBuilder {
-    /// Adds a transaction to the history as this commit's: it has the commit's number.
+    /// Adds a transaction to the history as that of this commit, with the commit's number.
     package mutating func record(_ transaction: PersistentHistoryTransaction) throws(StoreError) {
         hasRecordedHistory = true
         guard let groups = transaction.changes?.groups, !groups.isEmpty else { return }
@@ -32,7 +32,7 @@ extension CommitBuilder {
         hasChanges = true
     }
 
-    /// As much of a text as a frame takes.
+    /// Returns as much of a string as a frame takes.
     private static func fitting(_ text: String?) -> String {
         var text = text ?? ""
         while text.utf8.count > ChangesPayload.maximumText { text.removeLast() }

@@ -1,9 +1,9 @@
 // A commit in progress: a copy of the newest state, the pages it can change, and its frames.
 //
 // Everything that changes a store goes through here: rows are born in blocks, die by place, and enter and
-// leave the indexes. Whoever makes a commit decides what happens; this keeps state and log in step.
+// leave the indexes. The caller decides what happens; this keeps state and log consistent.
 //
-// Invariants: BL1: a number lives at one place or at none. BL2: a birth of a number that lives elsewhere
+// Invariants: BL1: a number lives in one place or in none. BL2: a birth of a number that lives elsewhere
 // comes with the death of that place. DR2 and IX1 hold when the commit is finished.
 // Threads: used by the holder of the turn alone.
 
@@ -15,26 +15,26 @@ package import CairnStore
 package struct CommitBuilder: ~Copyable {
     package let reader: StoreReader
     package let tools: CommitTools
-    /// How the store names its objects by the catalog of the commit.
+    /// The identity by which the store names its objects, under the commit's catalog.
     package var identity: StoreIdentity
     package var state: EngineState
     package var pages: PageTransaction
     package var log: LogWriter
-    /// Blocks of this commit, and of others that are not published, that were read back.
+    /// Blocks of this commit, and of other unpublished ones, that were read back.
     private var youngBlocks: [Place: CachedBlock] = [:]
-    /// What these take in memory, about.
+    /// The approximate size of these in memory, in bytes.
     private(set) var youngBytes = 0
     /// The rows that died.
     private(set) var deaths = DeathList()
-    /// What becomes of fetch indexes, once a row of theirs was born or has died.
+    /// The pending changes of fetch indexes; nil until a row of theirs is born or dies.
     var fetchIndexWriter: FetchIndexWriter?
-    /// The values of its rows that waited for it; nil if there are none.
+    /// The staged values of its rows; nil if there are none.
     var staged: StagedUse?
-    /// The objects that it leads to others.
+    /// The redirects that it adds.
     var redirected: [Redirection] = []
     /// Whether its births and deaths are those of rows that move.
     var movesRows = false
-    /// The entity that got a small block first, and others that did; -1 = none.
+    /// The first entity that got a small block, and others that did; -1 = none.
     private var smallBlockEntity = -1
     private var otherSmallBlockEntities: [Int] = []
     package var insertedCount = 0
@@ -43,14 +43,14 @@ package struct CommitBuilder: ~Copyable {
     /// Bytes of blocks of rows that were stored elsewhere.
     private(set) var mergedBytes = 0
     package var hasChanges = false
-    /// Whether it has told the history what there is to tell.
+    /// Whether its changes have been added to the history.
     package var hasRecordedHistory = false
-    /// What of the state contradicts its rows: the commit fails.
+    /// A contradiction between the state and its rows: the commit fails.
     private(set) var contradiction: StoreError?
-    /// Where what is written for sure ends: blocks behind it may be in the queue of commits only.
+    /// The end of what is certainly written: blocks after it may only be in the commit queue.
     let writtenLSN: UInt64
 
-    /// - Parameter held: where the state is to be in the end, and whose memory it is made in.
+    /// - Parameter held: where the state will be in the end, and whose memory it is made in.
     init(
         reader: StoreReader, tools: CommitTools, held: HeldState<EngineState>,
         pages: consuming PageTransaction, log: consuming LogWriter, writtenLSN: UInt64
@@ -73,14 +73,14 @@ package struct CommitBuilder: ~Copyable {
 
     // MARK: Reading
 
-    /// A block of the state. One that this commit will be done with does not go into the cache.
+    /// Returns a block of the state. A passing block, which the commit needs only once, is not cached.
     package mutating func block(_ handle: BlockHandle, isPassing: Bool = false) throws(StoreError)
         -> CachedBlock
     {
         try block(of: state.blocks.entry(handle), isPassing: isPassing)
     }
 
-    /// The same by its entry, which may be one of the state before.
+    /// Returns the block of an entry, which may be one of the state before.
     package mutating func block(of entry: BlockEntry, isPassing: Bool = false) throws(StoreError)
         -> CachedBlock
     {
@@ -104,7 +104,7 @@ package struct CommitBuilder: ~Copyable {
         } else {
             block = try reader.unwrittenBlock(place, in: state)
         }
-        // They are beside what the cache has, so that half of its room is enough for them. One stays in any case.
+        // They are in addition to the cache, so half of its budget is enough for them. At least one is kept.
         if youngBytes + block.decodedCost > reader.cache.budget / 2 {
             youngBlocks.removeAll(keepingCapacity: true)
             youngBytes = 0
@@ -114,7 +114,7 @@ package struct CommitBuilder: ~Copyable {
         return block
     }
 
-    /// The concrete entity of a live row.
+    /// Returns the concrete entity of a live row; nil if there is none of that number.
     package func entity(tree: Int, number: UInt32) -> Int? {
         let cell = state.directories[tree][number]
         if cell.isEmpty {
@@ -124,7 +124,7 @@ package struct CommitBuilder: ~Copyable {
         return Int(state.blocks.entry(cell.handle).entity)
     }
 
-    /// A live row with its values; nil if there is none of that number.
+    /// Returns a live row with its values; nil if there is none of that number.
     package mutating func storedRow(entity: Int, number: UInt32) throws(StoreError) -> StoredRow? {
         let cell = state.directories[catalog.entities[entity].tree][number]
         guard !cell.isEmpty else {
@@ -140,8 +140,8 @@ package struct CommitBuilder: ~Copyable {
             keys: try rowReader.orderKeys(block, cell.slot))
     }
 
-    /// Whether this commit has written a block: then its rows have their new versions already. Mutating, as a call that only
-    /// reads would be given a copy.
+    /// Whether this commit has written a block: then its rows already have their new versions. Mutating,
+    /// because a call that only reads would be given a copy.
     @inline(__always)
     mutating func isYoung(_ handle: BlockHandle) -> Bool {
         let place = state.blocks.entry(handle).place
@@ -151,7 +151,7 @@ package struct CommitBuilder: ~Copyable {
 
     /// The live row that has a key, if there is one.
     ///
-    /// - Parameter number: a row that is not meant; 0 = all are.
+    /// - Parameter number: a row to exclude; 0 excludes none.
     mutating func find(unique: Int, key: borrowing KeyBuffer, except number: UInt32 = 0)
         throws(StoreError) -> UInt32?
     {
@@ -184,15 +184,15 @@ package struct CommitBuilder: ~Copyable {
             try block(cell.handle), row: cell.slot, entity: entity, definition.form)
     }
 
-    /// Another live row with the key that a row has under a constraint; nil if the row has none, or is alone with it.
+    /// Another live row with the key that a row has under a constraint; nil if the row has no key, or no
+    /// other has it.
     mutating func rival(of number: UInt32, unique: Int) throws(StoreError) -> UInt32? {
         var key = KeyBuffer()
         guard try loadKey(of: number, unique: unique, into: &key) else { return nil }
         return try find(unique: unique, key: key, except: number)
     }
 
-    /// Why the commit cannot be made of indexes that hold what they cannot hold: more rows than there is room for have
-    /// come to one key in it.
+    /// The error for an index with more rows under one key than there is room for: the commit cannot be made.
     var crowding: StoreError? {
         guard let unique = state.uniques.firstIndex(where: \.isCrowded) else { return nil }
         let definition = catalog.uniques[unique]
@@ -203,13 +203,13 @@ package struct CommitBuilder: ~Copyable {
                 key: definition.names.joined(separator: ", ")))
     }
 
-    /// The rows whose reference leads to a target.
+    /// Adds the rows whose reference points to a target to a list.
     package func sources(reference: Int, target: UInt32, into sources: inout [UInt32]) {
         tools.partial?.ask(reference: reference, target: target)
         state.inverses[reference].sources(of: target, into: &sources)
     }
 
-    /// How many rows have a reference that leads to a target.
+    /// The number of rows whose reference points to a target.
     func count(reference: Int, target: UInt32) -> Int {
         tools.partial?.ask(reference: reference, target: target)
         return state.inverses[reference].count(of: target)
@@ -217,7 +217,7 @@ package struct CommitBuilder: ~Copyable {
 
     // MARK: Numbers
 
-    /// A number that was never given before.
+    /// Issues a number that was never used before.
     package mutating func issueNumber(tree: Int) throws(StoreError) -> UInt32 {
         if let number = tools.partial?.takeNumber(tree: tree) {
             state.nextNumbers[tree] = max(state.nextNumbers[tree], number &+ 1)
@@ -229,7 +229,7 @@ package struct CommitBuilder: ~Copyable {
         return number
     }
 
-    /// Throws if the hierarchy has not so many numbers left.
+    /// Throws if the hierarchy has fewer numbers left than this.
     package func expectNumbers(_ count: Int, tree: Int) throws(StoreError) {
         guard Int(state.nextNumbers[tree]) + count <= Int(FormatLimits.maximumNumber) else {
             throw StoreError(
@@ -238,8 +238,8 @@ package struct CommitBuilder: ~Copyable {
         }
     }
 
-    /// A number for an id that is handed out before its object is saved. From time to time a range of them is
-    /// written, so that no crash lets one be given again (DR1).
+    /// Issues a number for an id that is handed out before its object is saved. From time to time a range of
+    /// them is written to the log, so that no crash lets one be issued again (DR1).
     mutating func handOutNumber(tree: Int) throws(StoreError) -> UInt32 {
         let number = try issueNumber(tree: tree)
         if number >= state.reserved[tree] {
@@ -249,7 +249,7 @@ package struct CommitBuilder: ~Copyable {
         return number
     }
 
-    /// Whether a number was given and has no row.
+    /// Whether a number was issued and has no row.
     func isIssuedAndFree(tree: Int, number: UInt32) throws(StoreError) -> Bool {
         guard number != 0, number < state.nextNumbers[tree] || tools.partial != nil else {
             return false
@@ -259,7 +259,7 @@ package struct CommitBuilder: ~Copyable {
 
     // MARK: Writing
 
-    /// Ends the life of the row at a place. Directory and indexes are the caller's business.
+    /// Ends the life of the row at a place. The caller updates directory and indexes.
     package mutating func kill(_ handle: BlockHandle, slot: Int) {
         guard state.blocks.kill(handle, slot: slot, commit: log.commit, in: &pages) else {
             return contradict("two objects are in one place (DR2)")
@@ -269,7 +269,7 @@ package struct CommitBuilder: ~Copyable {
         hasChanges = true
     }
 
-    /// Says that up to so many rows will die.
+    /// Announces that up to this many rows will die.
     mutating func expectDeaths(_ rows: Int) { deaths.expect(rows) }
 
     /// Ends the life of rows of one block.
@@ -282,7 +282,7 @@ package struct CommitBuilder: ~Copyable {
         hasChanges = true
     }
 
-    /// Ends the life of a block's rows, and of the block. Directory and indexes are the caller's business.
+    /// Ends the life of a block's rows, and of the block. The caller updates directory and indexes.
     mutating func killWhole(_ handle: BlockHandle, _ entry: BlockEntry) {
         deaths.addWhole(entry)
         state.blocks.remove(handle, in: &pages)
@@ -290,7 +290,7 @@ package struct CommitBuilder: ~Copyable {
         hasChanges = true
     }
 
-    /// Says that a row of a block that has come in place of another one had died there.
+    /// Records that a row of a block that replaces another one had died there.
     mutating func bury(_ handle: BlockHandle, slot: Int) {
         guard state.blocks.kill(handle, slot: slot, commit: log.commit, in: &pages) else {
             return contradict("two objects are in one place (DR2)")
@@ -298,7 +298,7 @@ package struct CommitBuilder: ~Copyable {
         deaths.addStillborn(handle, slot: slot)
     }
 
-    /// Takes a row out of the directory, where it is and of all indexes.
+    /// Removes a row from the directory, its place and all indexes.
     package mutating func delete(tree: Int, number: UInt32) throws(StoreError) {
         let cell = state.directories[tree][number]
         guard !cell.isEmpty else { return }
@@ -327,7 +327,7 @@ package struct CommitBuilder: ~Copyable {
         state.uniques[unique].insert(hash: hash, number: number, in: &pages)
     }
 
-    /// Says that so many keys more will come.
+    /// Announces this many additional keys.
     mutating func reserveKeys(_ more: Int, unique: Int) {
         state.uniques[unique].reserve(state.uniques[unique].count + more, in: &pages)
     }
@@ -342,19 +342,20 @@ package struct CommitBuilder: ~Copyable {
         contradict("object \(source) is not among those that refer to object \(target) (RL2)")
     }
 
-    /// Notes that the state contradicts its rows, as it may if it was opened from a checkpoint that lies under right
-    /// checksums, or was read while parts of it were missing: nothing may be made of it.
+    /// Records that the state contradicts its rows, as it may if it was opened from a checkpoint that is
+    /// wrong despite valid checksums, or was read while parts of it were missing: no commit may be based on
+    /// it.
     mutating func contradict(_ message: String) {
         if contradiction == nil { contradiction = .damaged(message) }
     }
 
-    /// Opens a block whose rows are known before its bytes are: cells may point at it at once.
+    /// Opens a block whose rows are known before its bytes are: cells may refer to it at once.
     package mutating func openBlock(entity: Int) -> BlockHandle {
         state.blocks.insert(BlockEntry(entity: UInt16(entity)), in: &pages)
     }
 
-    /// Writes rows of a batch as the block that was opened. Sets the cells of all rows, unless they are set. Of blocks
-    /// that are merged into a larger small one the rows are kept for the next merge, if that is wanted.
+    /// Writes rows of a batch as the block that was opened. Sets the cells of all rows, unless they are set.
+    /// If requested, keeps the rows of blocks that are merged into a larger small one for the next merge.
     package mutating func closeBlock(
         _ handle: BlockHandle, entity: Int, batch: ColumnBatch, rows: RowList,
         isMoved: Bool = false, isFull: Bool = false, keepsRows: Bool = false,
@@ -395,7 +396,7 @@ package struct CommitBuilder: ~Copyable {
         hasChanges = true
     }
 
-    /// Says that an entity got a block that is not full.
+    /// Records that an entity got a block that is not full.
     mutating func noteSmallBlock(of entity: Int) {
         if smallBlockEntity < 0 { smallBlockEntity = entity }
         if smallBlockEntity != entity, !otherSmallBlockEntities.contains(entity) {
@@ -403,8 +404,8 @@ package struct CommitBuilder: ~Copyable {
         }
     }
 
-    /// Merges the small blocks of entities that have many of them, so that a million commits of one row do not
-    /// make a million blocks. Each row is written at most three times.                              (BL5)
+    /// Merges the small blocks of entities that have many of them, so that a million commits of one row do
+    /// not create a million blocks. Each row is written at most three times.  (BL5)
     private mutating func mergeSmallBlocks() throws(StoreError) {
         if smallBlockEntity < 0 { return }
         try mergeSmallBlocks(of: smallBlockEntity)
@@ -414,9 +415,10 @@ package struct CommitBuilder: ~Copyable {
 
     // MARK: Finishing
 
-    /// Appends deaths and the commit frame. What is large is written; the rest is for the queue.
+    /// Appends deaths and the commit frame. A commit that has large values, or is partly written already, is
+    /// written here; otherwise the queue writes it.
     mutating func seal(time: Double, author: String?, contextName: String?) throws(StoreError) {
-        // Before rows move: whoever dies then lives on elsewhere.
+        // Before rows move: a row that dies then lives on elsewhere.
         if catalog.hasFetchIndexes { try finishFetchIndexes() }
         try mergeSmallBlocks()
         try tellDeaths()
@@ -441,8 +443,8 @@ package struct CommitBuilder: ~Copyable {
         state.commitEnd = log.end
     }
 
-    /// Appends the deaths so far, and lets blocks go without a live row: nobody asks for them any more, not even for their
-    /// deaths, which the log has.
+    /// Appends the deaths so far, and removes blocks without a live row: nothing reads them any longer, not
+    /// even for their deaths, which the log has.
     private mutating func tellDeaths() throws(StoreError) {
         if deaths.isEmpty { return }
         let runs = deaths.runs(in: state.blocks)
@@ -453,7 +455,7 @@ package struct CommitBuilder: ~Copyable {
         deaths = DeathList()
     }
 
-    /// Brings everything in step with the rows so far: what comes is of another catalog.
+    /// Finishes all pending work for the rows so far, because the following ones are of another catalog.
     package mutating func settleForAnotherCatalog() throws(StoreError) {
         if catalog.hasFetchIndexes { try finishFetchIndexes() }
         fetchIndexWriter = nil
@@ -465,7 +467,8 @@ package struct CommitBuilder: ~Copyable {
         tools.memory.fetchIndexWriter.pointee = nil
     }
 
-    /// Ends the life of all rows of an entity that goes, and of their blocks. Indexes are the caller's business.
+    /// Ends the life of all rows of an entity that is removed, and of their blocks. The caller updates the
+    /// indexes.
     package mutating func killAll(of entity: Int) throws(StoreError) {
         let tree = catalog.entities[entity].tree
         var handle = state.blocks.first(ofEntity: entity)
@@ -483,15 +486,15 @@ package struct CommitBuilder: ~Copyable {
         try tellDeaths()
     }
 
-    /// Puts the state of a commit that was sealed where it is to be, and gives its pages. What else it used is for the
-    /// next one.
+    /// Puts the state of a sealed commit into its place, and returns its pages. The other memory is kept for
+    /// the next commit.
     consuming func take(into held: HeldState<EngineState>) -> SealedPages {
         held.exchange(&state, epoch: log.commit)
         tools.memory.keep(log.takeBuffer())
         return pages.seal()
     }
 
-    /// Lists what died, by place, in frames of at most a megabyte or so.
+    /// Lists the deaths, by place, in frames of at most about a megabyte.
     private mutating func appendDeaths(_ runs: [DeathList.Run]) throws(StoreError) {
         var slots: [UInt16] = []
         for part in stride(from: 0, to: runs.count, by: 4096) {

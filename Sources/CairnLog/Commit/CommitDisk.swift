@@ -19,7 +19,7 @@ struct CommitDisk: Sendable {
         }
     }
 
-    /// Makes the log durable up to the end of a state, and says so in the mark file.
+    /// Makes the log durable up to the end of a state, and records that in the mark file.
     func synchronize(_ state: EngineState) throws(StoreError) {
         try synchronizeLog(of: state)
         mark(state.end, commit: state.commit)
@@ -37,8 +37,8 @@ struct CommitDisk: Sendable {
         }
     }
 
-    /// Makes the log durable up to an end in its last segment, and says so in the mark file. Everything before
-    /// that segment is durable already: that is so before a segment is begun.
+    /// Makes the log durable up to an end in its last segment, and records that in the mark file. Everything
+    /// before that segment is already durable: that is so before a segment is begun.
     func synchronize(_ segment: Segment, to end: LogEnd, commit: UInt64) throws(StoreError) {
         do {
             try segment.synchronize()
@@ -48,7 +48,7 @@ struct CommitDisk: Sendable {
         mark(end, commit: commit)
     }
 
-    /// Says in the mark file that the log is durable up to an end.
+    /// Records in the mark file that the log is durable up to an end.
     func mark(_ end: LogEnd, commit: UInt64) {
         files.writeMark(
             MarkRecord(

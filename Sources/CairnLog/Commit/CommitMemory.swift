@@ -1,7 +1,7 @@
 // Memory that the holder of the write lock reuses from one commit to the next.
 //
-// It lies behind pointers: a property of an object is guarded at every access to a part of it, which a commit of one
-// row would make by the dozen.
+// It is behind pointers: each access to a part of an object's property checks for exclusivity, which a commit
+// of one row would do by the dozen.
 //
 // Threads: used by the holder of the turn alone.
 
@@ -9,12 +9,12 @@ import CairnFormat
 
 /// Memory that commits reuse.
 final class CommitMemory: @unchecked Sendable {
-    // Used by the holder of the turn alone.
+    // Used by the holder of the write lock alone.
     let encoder: UnsafeMutablePointer<RowBlockEncoder>
     let smallRows: UnsafeMutablePointer<SmallRowsByEntity>
-    /// What the batch insert that was last has left for the next one: always of one class.
+    /// What the last batch insert has left for the next one: always of one class.
     let batch: UnsafeMutablePointer<AnyObject?>
-    /// Of the commit that was last and changed a fetch index.
+    /// From the last commit that changed a fetch index.
     let fetchIndexWriter: UnsafeMutablePointer<FetchIndexWriter?>
     /// For the frames of a commit.
     let buffer: UnsafeMutablePointer<ByteWriter?>
@@ -23,7 +23,7 @@ final class CommitMemory: @unchecked Sendable {
     /// For the counters in a commit frame.
     let counters: UnsafeMutablePointer<[TreeCounter]>
 
-    /// A larger buffer is not kept.
+    /// The maximum size of a buffer that is kept, in bytes.
     private static let mostBytes = 256 << 10
 
     init() {
@@ -43,7 +43,7 @@ final class CommitMemory: @unchecked Sendable {
         counters.initialize(to: [])
     }
 
-    /// Takes a buffer back.
+    /// Keeps a used buffer.
     func keep(_ used: consuming ByteWriter) {
         guard used.capacity <= Self.mostBytes else { return }
         used.reset()

@@ -1,20 +1,20 @@
 // Commits that are sealed and not yet published: written, synced and published in order.
 //
-//   seal     the holder of the turn appends a commit's frames and its state
-//   lead     one thread at a time takes all that is sealed: one write, one sync if any of them is to be
-//            durable at its return, and then each is published
-//   await    a committer leads if nobody does, else it waits until its commit is published or has failed
+//   seal     the holder of the write lock appends a commit's frames and its state
+//   lead     one thread at a time takes everything that is sealed: one write, one sync if any commit must be
+//            durable when it returns, and then each is published
+//   await    a committer leads if no thread does, else it waits until its commit is published or has failed
 //
-// So committers who come while a sync is under way share the next one. Nothing changes its thread: the leader
-// is one of the committers. A commit that needs no sync goes past the queue if nothing is in it and nobody else
-// wants the turn: its holder writes and publishes.
+// Committers that come while a sync is in progress share the next one. Nothing changes its thread: the leader
+// is one of the committers. A commit that needs no sync bypasses the queue if that is empty and no other
+// thread wants the write lock: its holder writes and publishes.
 //
-// A failure leaves the queue broken: nobody leads and nothing more is sealed until the holder of the turn has
-// cut the log back (`takeFailure`, `finishFailure`), because a commit that is being made stands on states that
-// will never be. What was sealed meanwhile fails too.
+// A failure leaves the queue broken: no thread leads and nothing more is sealed until the holder of the write
+// lock has truncated the log (`currentFailure`, `finishFailure`), because a commit in progress is based on
+// states that will never exist. What was sealed in the meantime fails too.
 //
 // Invariants: publication is in the order of commits (CM1); bytes that are sealed and not written are kept
-// here, since commits that are being made may read them.
+// here, because commits in progress may read them.
 // Threads: any.
 
 import CairnFormat
@@ -31,10 +31,10 @@ import Synchronization
 
 /// The commits that are being written to disk.
 package final class CommitQueue: Sendable {
-    /// A failure of writing or syncing, with all that fails with it.
+    /// A failure of writing or syncing, with all commits that fail with it.
     struct Failure: Sendable {
         let error: StoreError
-        /// Whether nothing is known of the disk any more.
+        /// Whether the content of the disk is unknown from then on.
         let isFinal: Bool
         let commits: [SealedCommit]
     }
@@ -45,30 +45,30 @@ package final class CommitQueue: Sendable {
         var waitingBytes = 0
         var written: [LogChunk] = []
         var isLeading = false
-        /// How long the last sync took.
+        /// The duration of the last sync.
         var syncSeconds = 0.0
         var failure: Failure?
-        /// Where what is written and published ends.
+        /// The end of what is written and published.
         var end: LogEnd
         /// The LSN below which the log is durable.
         var durable: UInt64
-        /// Why nothing is written any more.
+        /// The reason why nothing is written any longer.
         var cause: StoreError?
-        /// A state that nobody has any more, for the memory of the next one.
+        /// An unused state, whose memory is for the next one.
         var spare: HeldState<EngineState>?
     }
 
     private let contents: Monitor<Contents>
     private let disk: CommitDisk
     private let registry: StateRegistry<EngineState>
-    /// Who is told of what is published.
+    /// The feed of what is published.
     private let changes: CommitFeed
-    /// Threads that have the turn or wait for it.
+    /// The number of threads that hold the write lock or wait for it.
     let committers = Atomic<Int>(0)
-    /// How many commits are likely to share the next sync.
+    /// The number of commits that are likely to share the next sync.
     private let sharers = Atomic<Int>(0)
 
-    /// What a group may hold before its committers are made to wait.
+    /// The maximum size of a group, in bytes and commits, before its committers have to wait.
     static let groupBytes = 8 << 20
     static let groupCommits = 1024
 
@@ -85,19 +85,20 @@ package final class CommitQueue: Sendable {
     /// The LSN below which the log is durable.
     var durable: UInt64 { contents.withLock { $0.durable } }
 
-    /// Why nothing is written any more; nil if all is well.
+    /// The reason why nothing is written any longer; nil if there is none.
     var cause: StoreError? { contents.withLock { $0.cause } }
 
-    /// What the holder of the turn must know before it makes a commit, in one glance.
+    /// What the holder of the write lock must know before it makes a commit, read at once.
     struct Outlook {
-        /// Whether nothing has failed and a commit more may wait.
+        /// Whether nothing has failed and another commit may wait.
         let isClear: Bool
         /// The LSNs below which the log is written and published, and durable.
         let written: UInt64
         let durable: UInt64
     }
 
-    /// What a commit that is about to be made has to know, and a state for its memory if there is one and none is known.
+    /// Returns what must be known before the next commit, and a state for its memory if there is one and the
+    /// caller has none.
     func outlook(_ spare: inout HeldState<EngineState>?) -> Outlook {
         contents.withLock {
             if spare == nil { swap(&spare, &$0.spare) }
@@ -112,12 +113,12 @@ package final class CommitQueue: Sendable {
         contents.withLock { ($0.end.lsn, $0.durable) }
     }
 
-    /// How many commits are sealed and not yet taken to be written.
+    /// The number of commits that are sealed and not yet taken to be written.
     var waitingCount: Int { contents.withLock { $0.waiting.count } }
 
     // MARK: Sealing
 
-    /// Takes over a commit from the holder of the turn; false if the queue is broken.
+    /// Takes a commit from the holder of the write lock; returns false if the queue is broken.
     func seal(_ commit: SealedCommit, _ chunk: LogChunk?) -> Bool {
         contents.withLock { contents in
             guard contents.failure == nil, contents.cause == nil else { return false }
@@ -138,16 +139,16 @@ package final class CommitQueue: Sendable {
         }
     }
 
-    /// Whether a commit may go past the queue: nothing is in it, and nothing has failed. It stays so while the caller
-    /// has the turn, unless something fails.
+    /// Whether a commit may bypass the queue: it is empty, and nothing has failed. It stays so while the
+    /// caller holds the write lock, unless something fails.
     var isIdle: Bool {
         contents.withLock {
             !$0.isLeading && $0.waiting.isEmpty && $0.failure == nil && $0.cause == nil
         }
     }
 
-    /// Publishes a commit that went past the queue and is written. The caller has the turn.
-    /// Gives the state published before if it has no reader.
+    /// Publishes a commit that bypassed the queue and is written. The caller holds the write lock. Returns
+    /// the state published before if it has no reader.
     func publish(
         _ held: HeldState<EngineState>, _ pages: borrowing SealedPages, _ origin: CommitOrigin
     ) -> HeldState<EngineState>? {
@@ -159,7 +160,7 @@ package final class CommitQueue: Sendable {
         return before
     }
 
-    /// Whether as much is sealed as a group may hold: the next commit is to wait.
+    /// Whether as much is sealed as a group may hold: the next commit must wait.
     var isFull: Bool { contents.withLock { $0.isFull } }
 
     /// The payload of a frame of rows that is sealed and may not be written yet; nil if it is not here.
@@ -180,7 +181,8 @@ package final class CommitQueue: Sendable {
         case broken
     }
 
-    /// Waits until a commit is published, leading if nobody does. The caller does not have the turn.
+    /// Waits until a commit is published, and leads if no other thread does. The caller does not hold the
+    /// write lock.
     func wait(for ticket: CommitTicket) -> Ending {
         while true {
             let outcome = contents.wait { contents -> Result<Void, StoreError>?? in
@@ -197,7 +199,8 @@ package final class CommitQueue: Sendable {
         }
     }
 
-    /// Publishes all that is sealed; false if the queue is broken. The caller has the turn.
+    /// Publishes everything that is sealed; returns false if the queue is broken. The caller holds the write
+    /// lock.
     func drain() -> Bool {
         while true {
             enum Next { case isEmpty, lead, isBroken }
@@ -215,7 +218,7 @@ package final class CommitQueue: Sendable {
         }
     }
 
-    /// Writes, syncs and publishes all that is sealed; false if that failed.
+    /// Writes, syncs and publishes everything that is sealed; returns false if that failed.
     private func lead() -> Bool {
         let (commits, chunks) = contents.withLock { $0.takeGroup() }
         guard let last = commits.last else {
@@ -240,7 +243,7 @@ package final class CommitQueue: Sendable {
             }
             syncSeconds = -start.secondsFromNow
             durable = last.held.state.end.lsn
-            // Who is gone is waited for a few times at most.
+            // Committers that are gone are waited for a few times at most.
             let expected = sharers.load(ordering: .relaxed)
             sharers.store(max(commits.count, expected - 1), ordering: .relaxed)
         }
@@ -251,7 +254,7 @@ package final class CommitQueue: Sendable {
             let before = registry.publish(
                 commit.held, replaced: commit.pages.replaced, transition: &transition)
             if let transition { changes.post(transition, commit.origin) }
-            // Those of the group are still in it.
+            // The others are states of the group, which still refers to them.
             if index == 0 { spare = before }
         }
         let isSpare = empty(&spare)
@@ -267,15 +270,16 @@ package final class CommitQueue: Sendable {
         return true
     }
 
-    /// Whether nobody else has a state that was published once. Then it keeps nothing but its memory.
+    /// Whether nothing else refers to a state that was published before. If so, it keeps only its memory.
     func empty(_ held: inout HeldState<EngineState>?) -> Bool {
         guard registry.isUnused(&held) else { return false }
         held?.forgetSegments()
         return true
     }
 
-    /// Gives others who are about to seal a moment, so that they share the sync: those who have the turn or wait for
-    /// it, and as many as shared the syncs before, since whoever led is back sooner than those whom it wakes.
+    /// Gives other threads that are about to seal a moment, so that they share the sync: those that hold the
+    /// write lock or wait for it, and as many as shared the syncs before, because the previous leader is back
+    /// sooner than the threads that it wakes.
     private func gather() {
         for _ in 0..<40 where committers.load(ordering: .relaxed) > 0 { sched_yield() }
         let expected = sharers.load(ordering: .relaxed)
@@ -287,8 +291,8 @@ package final class CommitQueue: Sendable {
         }
     }
 
-    /// How long a leader waits for those who shared the syncs before, at most: for longer than half of what a sync
-    /// takes it would not pay.
+    /// The maximum time that a leader waits for those that shared the syncs before, in seconds: waiting
+    /// longer than half of a sync would not pay.
     private static let mostSeconds = 50e-6
 
     // MARK: Failing
@@ -301,12 +305,12 @@ package final class CommitQueue: Sendable {
         }
     }
 
-    /// What failed, for the holder of the turn, who is to undo it and call `finishFailure`.
+    /// The failure, for the holder of the write lock, which must undo it and call `finishFailure`.
     func currentFailure() -> (failure: Failure, end: LogEnd)? {
         contents.withLock { contents in contents.failure.map { ($0, contents.end) } }
     }
 
-    /// Ends a failure that was undone, or that nothing can be undone of: then nothing is written any more.
+    /// Ends a failure that was undone, or that cannot be undone: then nothing is written any longer.
     func finishFailure(cause: StoreError?) {
         contents.update { contents in
             guard let failure = contents.failure else { return }
@@ -323,19 +327,19 @@ package final class CommitQueue: Sendable {
         }
     }
 
-    /// Says that nothing can be written any more.
+    /// Stops all further writing.
     package func poison(_ cause: StoreError) {
         contents.update { if $0.cause == nil { $0.cause = cause } }
     }
 
     // MARK: The holder of the turn, when nothing is sealed
 
-    /// Says that what is published is durable below an LSN.
+    /// Records that what is published is durable below an LSN.
     func advance(durable: UInt64) {
         contents.update { $0.durable = max($0.durable, durable) }
     }
 
-    /// Says that the log is durable up to an end, which a frame other than a commit may have moved.
+    /// Records that the log is durable up to an end, which a frame other than a commit may have moved.
     func advance(to end: LogEnd, durable: UInt64) {
         contents.update {
             $0.end = end
@@ -350,7 +354,7 @@ extension CommitQueue.Contents {
         waitingBytes >= CommitQueue.groupBytes || waiting.count >= CommitQueue.groupCommits
     }
 
-    /// True if the caller leads from now on.
+    /// Makes the caller the leader if possible; returns whether it is.
     fileprivate mutating func beginLeading() -> Bool {
         guard !isLeading, failure == nil else { return false }
         isLeading = true

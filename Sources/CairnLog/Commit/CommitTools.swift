@@ -9,21 +9,21 @@ import Synchronization
 package final class CommitTools: Sendable {
     package let sizes: StoreSizes
     package let clock: any StoreClock
-    /// Who writes, as the history says it; nil: this process.
+    /// The writing process in the history; nil: this process.
     let historyProcess: (number: UInt32, program: String)?
-    /// For the holder of the turn.
+    /// Memory for the holder of the write lock.
     let memory = CommitMemory()
     /// The values that wait for a save.
     package let staging: StagingArea
     /// Segments that left the store.
     package let retired: RetiredSegments
-    /// Metadata that are to be written by the next save.
+    /// Metadata that the next save writes.
     package let metadata = MetadataQueue()
-    /// The commit that was recorded last, and when.
+    /// The number and the time of the last commit that was recorded.
     let recordedHistory = Mutex((commit: UInt64(0), time: 0.0))
-    /// Whether an id may lead to another object than its own: contexts ask often, and mostly none does.
+    /// Whether an id may be redirected to another object: contexts check this often, and usually none is.
     let mayRedirect = Atomic(false)
-    /// What is known of a store of which only a part is here; nil where all of it is.
+    /// What is known about a store of which only a part is present; nil if all of it is.
     let partial: PartialKnowledge?
 
     init(_ options: LogStoreOptions, staging: StagingArea, retired: RetiredSegments) {

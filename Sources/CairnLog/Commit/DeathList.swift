@@ -1,8 +1,8 @@
 // The rows that die in a commit, collected one by one and listed block by block.
 //
-//   1. Each death is a number: the block's handle above, the slot below. No block has an array of its own, since
-//      most commits kill one row in each of a few blocks.
-//   2. At the end the numbers are sorted, which brings those of a block together, and the blocks by place.
+//   1. Each death is a number: the block's handle above, the slot below. No block has an array of its own,
+//      because most commits kill one row in each of a few blocks.
+//   2. At the end the numbers are sorted, which groups them by block, and the blocks are sorted by place.
 //
 // Threads: used by the holder of the turn alone.
 
@@ -14,23 +14,24 @@ struct DeathList {
     struct Run {
         let handle: BlockHandle
         let entry: BlockEntry
-        /// Its deaths in the list; none if it died as a whole.
+        /// Its deaths in the list; empty if it died as a whole.
         fileprivate let range: Range<Int>
         fileprivate let order: UInt64
     }
 
     private var numbers: [UInt64] = []
-    /// Rows that were dead already, and are in a block that has come in place of theirs.
+    /// Rows that were dead already, and are in a block that replaced theirs.
     private var stillborn: [UInt64] = []
-    /// Blocks that died as a whole, and are not in the table any more.
+    /// Blocks that died as a whole, and are no longer in the table.
     private var whole: [BlockEntry] = []
 
     var isEmpty: Bool { numbers.isEmpty && whole.isEmpty && stillborn.isEmpty }
 
-    /// Adds all rows of a block; that some of them had died before means nothing (F-615).
+    /// Adds all rows of a block, even if some of them had died before (F-615).
     mutating func addWhole(_ entry: BlockEntry) { whole.append(entry) }
 
-    /// Says that up to so many rows will die: memory that is not touched costs nothing, and none moves as it grows.
+    /// Announces that up to this many rows will die: memory that is not touched costs nothing, and none moves
+    /// as it grows.
     mutating func expect(_ rows: Int) { numbers.reserveCapacity(min(rows, 1 << 20)) }
 
     @inline(__always)
@@ -38,7 +39,7 @@ struct DeathList {
         numbers.append(Self.number(handle, slot))
     }
 
-    /// Adds a row that nobody was told of: no object dies with it.
+    /// Adds a row that was never live for readers: no object dies with it.
     mutating func addStillborn(_ handle: BlockHandle, slot: Int) {
         stillborn.append(Self.number(handle, slot))
     }
@@ -48,8 +49,8 @@ struct DeathList {
         UInt64(handle.raw) << 16 | UInt64(truncatingIfNeeded: slot)
     }
 
-    /// The deaths from one on, in the order they were told, those of a block together. Blocks that died as a whole are
-    /// none of them, nor are those that were dead already.
+    /// The deaths from an index on, those of a block together. Blocks that died as a whole are not included,
+    /// nor are rows that were dead already.
     func places(from first: Int) -> [(handle: BlockHandle, slot: Int)] {
         if first >= numbers.count { return [] }
         return numbers[first...].sorted().map {
@@ -86,7 +87,7 @@ struct DeathList {
         UInt64(entry.segment) << 32 | UInt64(entry.offset8)
     }
 
-    /// The slots that die in a block, rising.
+    /// The slots that die in a block, ascending.
     func slots(of run: Run, into slots: inout [UInt16]) {
         slots.removeAll(keepingCapacity: true)
         if run.range.isEmpty { slots.append(contentsOf: 0..<run.entry.rows) }

@@ -1,21 +1,23 @@
 // Writes the changes of a commit to the history.                                               Format 77
 //
-// As with what observers are told, what a commit changed is the difference of two states, so that it is found in one way
-// whatever made it: a save, a batch, pruning.
+// As in the notifications for observers, what a commit changed is the difference of two states, so it is
+// found in one way whatever made the commit: a save, a batch, pruning.
 //
-//   1. The directories of each tree are compared page by page: new objects, changed ones, those that are gone. Of pairs
-//      that came or went the objects at both ends count as changed. So does the owner of a to-many relationship to which a
-//      row leads since, or no more, or in another place: what observers are told names the row alone.
-//   2. Of changed objects the columns of the old row and the new one are compared: what differs is their mask. To it come
-//      to-many relationships, which are changed by the rows and pairs that lead to their owner.
-//   3. Of deleted objects the values are taken along that the model wants to be kept.
-//   4. Objects to which the same was done become one entry. What was said of deleted objects is said once more of those that
-//      were led to others: to whom.
+//   1. The directories of each tree are compared page by page: new, changed and deleted objects. If pairs
+//      were added or removed, the objects at both ends count as changed. So does the owner of a to-many
+//      relationship to which a row now points, or no longer points, or in another position: observers are
+//      only notified of the row.
+//   2. The columns of the old and the new rows of changed objects are compared: those that differ form the
+//      mask. It also has the to-many relationships that are changed by the rows and pairs that point to their
+//      owner.
+//   3. The values of deleted objects that the model preserves are recorded.
+//   4. Objects with the same changes become one entry. Deleted objects that were redirected are in another
+//      entry too, with their targets.
 //
-// So a commit that inserts is recorded without a look at its rows, unless they may lead to an object that has them as members
-// of a relationship.
+// So a commit that inserts is recorded without reading its rows, unless they may point to an object that has
+// them as members of a relationship.
 //
-// Invariants: an object is in one entry at most, but for those that say where it was led.
+// Invariants: an object is in at most one entry, except for entries that record redirects.
 // Threads: used by the holder of the turn alone.
 
 import CairnFormat
@@ -29,7 +31,7 @@ extension CommitBuilder {
     package mutating func recordHistory(
         since before: HeldState<EngineState>, time: Double, author: String?, contextName: String?
     ) throws(StoreError) {
-        // Rows that move are what they were.
+        // Rows that move do not change.
         if movesRows { return }
         var recorder = HistoryRecorder(before, catalog)
         recorder.compare(with: state)
@@ -47,7 +49,7 @@ extension CommitBuilder {
         try recorder.write(to: &writer, &self)
         try writer.write(isLast: true, &self)
         let frame = HistoryFrame(place: writer.place, length: log.end.offset - start)
-        // Whoever commits is asked for this first.
+        // The last transaction is looked up here first.
         tools.recordedHistory.withLock { $0 = (number, time) }
         guard state.history.set(number, frame, in: &pages) else {
             throw StoreError(
@@ -58,7 +60,7 @@ extension CommitBuilder {
     }
 }
 
-/// Writes the changes of a commit, a part as soon as there is enough for it.
+/// Writes the changes of a commit, one part as soon as it is full.
 struct ChangesWriter: ~Copyable {
     private var encoder = ChangesEncoder()
     private let head: ChangesPayload.Head
@@ -83,7 +85,7 @@ struct ChangesWriter: ~Copyable {
             }, cells: cells)
     }
 
-    /// Appends what was added as a part.
+    /// Appends the added changes as a part.
     mutating func write(isLast: Bool, _ builder: inout CommitBuilder) throws(StoreError) {
         let written = try builder.log.append(.changes, flags: FrameHeader.skippable) {
             writer throws(StoreError) in
@@ -94,17 +96,18 @@ struct ChangesWriter: ~Copyable {
     }
 }
 
-/// Finds out what a commit changed.
+/// Finds the changes of a commit.
 struct HistoryRecorder {
     private let before: HeldState<EngineState>
     private let catalog: Catalog
     /// By entity of the schema.
     private var changes: [EntityChanges]
-    /// By tree: to-many relationships of objects, as indexes of their entity's, that rows and pairs have changed.
+    /// By tree: to-many relationships of objects, as indexes of their entity's, that rows and pairs have
+    /// changed.
     private var touched: [[UInt32: [Int]]]
     private var old = OpenRows()
     private var new = OpenRows()
-    /// The columns that are read of rows; nil = all.
+    /// The columns of rows that are read; nil = all.
     private var openColumns: ColumnSet?
 
     init(_ before: HeldState<EngineState>, _ catalog: Catalog) {
@@ -121,13 +124,13 @@ struct HistoryRecorder {
         UInt32(bitPattern: ProcessInfo.processInfo.processIdentifier)
     }
 
-    /// The name of the program, as far as it fits.
+    /// The name of the program, truncated to what fits.
     static let program = String(
         decoding: ProcessInfo.processInfo.processName.utf8.prefix(255), as: UTF8.self)
 
     // MARK: Directories
 
-    /// Compares where the rows of all objects are.
+    /// Compares the places of the rows of all objects.
     mutating func compare(with state: EngineState) {
         for tree in catalog.trees.indices
         where !catalog.entities[catalog.trees[tree].root].isHidden {
@@ -165,7 +168,7 @@ struct HistoryRecorder {
                 if !new.isEmpty { come.append(after) }
             }
             let pairs = catalog.schema.pairs[entity - catalog.schema.entities.count]
-            // Those of one block one after the other.
+            // Pairs of one block are read one after another.
             for cell in gone.sorted() {
                 try touchEnds(DirectoryCell(bits: cell), entity, pairs, isOld: true, &builder)
             }
@@ -190,7 +193,7 @@ struct HistoryRecorder {
         }
     }
 
-    /// - Parameter relationship: nil: it has none of its own that leads back.
+    /// - Parameter relationship: nil: the object has no inverse relationship of its own.
     private mutating func touch(
         _ tree: Int, _ number: UInt32, _ relationship: Int?, _ builder: borrowing CommitBuilder
     ) {
@@ -205,7 +208,8 @@ struct HistoryRecorder {
         touched[tree][number, default: []].append(relationship)
     }
 
-    /// Objects whose relationships were changed by pairs and rows count as changed, if they live before and after.
+    /// Counts objects whose relationships were changed by pairs and rows as changed, if they live before and
+    /// after.
     fileprivate mutating func addTouched(_ state: EngineState) {
         for (tree, numbers) in touched.enumerated() where !numbers.isEmpty {
             var updated: [Int: [UInt64]] = [:]
@@ -221,7 +225,7 @@ struct HistoryRecorder {
         }
     }
 
-    /// Whether an object is in a part of the store that is not here: who has a whole store has none of these.
+    /// Whether an object is in a part of the store that is not here: a whole store has no such objects.
     private func isElsewhere(_ tree: Int, _ number: UInt32, _ builder: borrowing CommitBuilder)
         -> Bool
     {
@@ -231,27 +235,27 @@ struct HistoryRecorder {
 
     // MARK: To-many relationships
 
-    /// A reference whose targets have it as a to-many relationship.
+    /// A reference whose targets have its sources as a to-many relationship.
     private struct OwnedReference {
         let column: Int
         /// The tree of the targets.
         let target: Int
         /// The relationship, as an index of the targets' entity's.
         let relationship: Int
-        /// The key of its order, among those of the row.
+        /// The index of its order key among those of the row.
         let order: Int?
-        /// Whether it may lead to nothing.
+        /// Whether its target may not exist.
         let mayDangle: Bool
     }
 
-    /// The references of an entity that lead to objects which have its own as members.
+    /// The references of an entity to objects that have its objects as members.
     private func ownedReferences(_ entity: Int, _ builder: borrowing CommitBuilder)
         -> [OwnedReference]
     {
         let description = catalog.schema.entities[entity]
         let stored = catalog.entities[entity]
         return description.columns.indices.compactMap { index in
-            // Of a tree that had no object before none is changed.
+            // No object of a tree that was empty before has changed.
             guard let relationship = description.columns[index].relationship,
                 let target = stored.columns[index].target,
                 before.state.nextNumbers[target] > 1 || builder.tools.partial != nil
@@ -273,7 +277,7 @@ struct HistoryRecorder {
             if references.isEmpty { continue }
             let stored = catalog.entities[entity]
             let tree = stored.tree
-            // Nothing else of the rows is looked at here.
+            // No other columns of the rows are read here.
             openColumns = ColumnSet(
                 references.map(\.column)
                     + references.compactMap { $0.order.map { stored.columns.count + $0 } })
@@ -294,7 +298,7 @@ struct HistoryRecorder {
         }
     }
 
-    /// Opens rows anew, with all of their columns.
+    /// Drops the open rows, so that they are reopened with all of their columns.
     private mutating func forgetRows() {
         openColumns = nil
         old = OpenRows()
@@ -303,7 +307,7 @@ struct HistoryRecorder {
 
     /// Touches the owners of a row, as it was or as it is.
     ///
-    /// - Parameter changed: nil: all; else those whose reference or order is another one in the other row.
+    /// - Parameter changed: nil: all; otherwise those whose reference or order differs in the other row.
     private mutating func touchOwners(
         _ references: [OwnedReference], _ entity: Int, _ tree: Int, _ number: UInt64,
         _ changed: Bool?, isOld: Bool, _ builder: inout CommitBuilder
@@ -331,7 +335,7 @@ struct HistoryRecorder {
                 if isSame { continue }
             }
             if isElsewhere(reference.target, owner, builder) {
-                // It may be nowhere.
+                // It may not exist.
                 if reference.mayDangle {
                     builder.tools.partial?.miss(tree: reference.target, number: owner)
                     continue
@@ -339,7 +343,7 @@ struct HistoryRecorder {
             } else if before.state.directories[reference.target][owner].isEmpty
                 || builder.state.directories[reference.target][owner].isEmpty
             {
-                // Who is new, or gone, is told of as that.
+                // New and deleted objects are recorded as such.
                 continue
             }
             touch(reference.target, owner, reference.relationship, builder)
@@ -365,7 +369,7 @@ struct HistoryRecorder {
         }
     }
 
-    /// To whom the deleted objects were led that were led to somebody.
+    /// Adds the targets of the deleted objects that were redirected.
     private func addRedirected(
         _ entity: Int, _ writer: inout ChangesWriter, _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -400,8 +404,8 @@ struct HistoryRecorder {
         }
     }
 
-    /// Numbers as their rows lie in a directory, those of one block one after the other, if they lie scattered: each would have its
-    /// block read and decoded.
+    /// Returns numbers in the order in which their rows are stored, grouped by block, if they are scattered:
+    /// otherwise each would have its block read and decoded.
     private func inReadingOrder(_ numbers: ObjectNumbers, _ directory: RowDirectory) -> [UInt64] {
         let numbers = Array(numbers)
         var last = BlockHandle.none
@@ -411,21 +415,21 @@ struct HistoryRecorder {
             turns += cell.handle == last ? 0 : 1
             last = cell.handle
         }
-        // Blocks of few rows are as many turns in any order.
+        // Blocks with few rows alternate as often in any order.
         guard turns > 64, turns > numbers.count / 64 else { return numbers }
         return numbers.map { number in
             (directory[UInt32(truncatingIfNeeded: number)].bits, number)
         }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// Changed objects by what was changed: columns, and behind them relationships.
+    /// Changed objects by what was changed: columns, followed by relationships.
     private mutating func masks(_ entity: Int, _ builder: inout CommitBuilder) throws(StoreError)
         -> [(mask: ColumnSet, numbers: ObjectNumbers)]
     {
         var numbers: [ColumnSet: [UInt64]] = [:]
         let stored = catalog.entities[entity]
         let columns = stored.columns.count
-        // Mostly the objects that follow each other were changed in the same way.
+        // Usually consecutive objects were changed in the same way.
         var last = ColumnSet()
         var run: [UInt64] = []
         let updated = inReadingOrder(
@@ -442,7 +446,7 @@ struct HistoryRecorder {
                 where new.differs(from: old, column, to.slot, from.slot) {
                     mask.insert(column)
                 }
-                // The place in a list belongs to the reference that leads to its owner.
+                // The position in a list belongs to the reference to its owner.
                 for (index, key) in stored.orders.enumerated()
                 where new.differs(from: old, columns + index, to.slot, from.slot) {
                     mask.insert(key.reference)
@@ -459,7 +463,7 @@ struct HistoryRecorder {
             run.append(UInt64(number))
         }
         if !run.isEmpty { numbers[last, default: []] += run }
-        // In the order of the first object of each.
+        // Ordered by the first object of each.
         let masks = numbers.map { (mask: $0.key, numbers: ObjectNumbers($0.value)) }
         return masks.sorted {
             ($0.numbers.runs.first?.lowerBound ?? 0) < ($1.numbers.runs.first?.lowerBound ?? 0)
@@ -501,7 +505,7 @@ struct HistoryRecorder {
 
     // MARK: Rows
 
-    /// Reads the rows of a cell's block; the second of two cells of one block is free.
+    /// Reads the rows of a cell's block; for the next cell of the same block this costs nothing.
     private mutating func open(
         _ cell: DirectoryCell, _ entity: Int, isOld: Bool, _ builder: inout CommitBuilder
     ) throws(StoreError) -> OpenRows.Rows {

@@ -10,13 +10,13 @@ import Synchronization
 /// Pending metadata.
 package struct PendingMetadata: Sendable {
     package var values: [String: Value]
-    /// What the store is to be called by when it is opened the next time; nil: by its store id.
+    /// The identifier of the store when it is opened the next time; nil: its store id.
     package var identifier: UUID?
-    /// Which setting it was.
+    /// The number of the setting.
     fileprivate(set) var turn: UInt64 = 0
 }
 
-/// What waits, and how often something was set. Turns are never given twice.
+/// The pending metadata, and the number of settings so far. Numbers are never reused.
 package final class MetadataQueue: Sendable {
     private struct Content {
         var waiting: PendingMetadata?
@@ -24,18 +24,18 @@ package final class MetadataQueue: Sendable {
     }
 
     private let content = Mutex(Content())
-    /// Whether something waits, to be asked without a lock.
+    /// Whether metadata is pending; read without a lock.
     private let hasPending = Atomic(false)
 
     var isWaiting: Bool { hasPending.load(ordering: .relaxed) }
 
-    /// What waits.
+    /// The pending metadata.
     package var waiting: PendingMetadata? { content.withLock { $0.waiting } }
 
-    /// Lets something wait in the place of what does.
+    /// Replaces the pending metadata.
     ///
-    /// - Parameter pending: told what waited before.
-    /// - Returns: Which setting it was, and what waited before.
+    /// - Parameter pending: gets what was pending before, and returns the new metadata.
+    /// - Returns: The number of the setting, and what was pending before.
     func set(
         _ pending: (PendingMetadata?) throws(StoreError) -> PendingMetadata
     ) throws(StoreError) -> (turn: UInt64, before: PendingMetadata?) {
@@ -50,7 +50,7 @@ package final class MetadataQueue: Sendable {
         }
     }
 
-    /// Ends the waiting of a setting, if it is the last one; something else may wait then.
+    /// Ends the wait of a setting, if it is the last one; others may be pending then.
     func endWaiting(_ turn: UInt64, for other: PendingMetadata? = nil) {
         content.withLock { content in
             guard content.waiting?.turn == turn else { return }

@@ -2,8 +2,8 @@
 
 import CairnStore
 
-/// A commit that has released the write lock and is not published yet. A class, since several parts of the engine pass it
-/// on.
+/// A commit that has released the write lock and is not published yet. A class, because several parts of the
+/// engine pass it on.
 final class SealedCommit: Sendable {
     let held: HeldState<EngineState>
     let pages: SealedPages
@@ -24,7 +24,7 @@ final class SealedCommit: Sendable {
     }
 }
 
-/// What a committer waits for. Its outcome is read and written under the lock of the queue alone.
+/// What a committer waits for. Its outcome is read and written only under the lock of the queue.
 final class CommitTicket: @unchecked Sendable {
     // The queue's monitor guards it.
     var outcome: Result<Void, StoreError>?

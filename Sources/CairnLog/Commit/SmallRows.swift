@@ -1,12 +1,12 @@
 // The rows of small blocks before encoding, so that merging those blocks reads nothing.
 //
-//   1. Whoever writes a tiny block leaves its rows here, and so does the merging of tiny blocks with those of the
-//      partial block that it makes.
-//   2. When tiny blocks are merged and all of them are here, their rows are picked out. Else those that are here are
-//      copied, and the others read. What is here of the level is forgotten then.
+//   1. The writer of a tiny block leaves its rows here, and so does the merging of tiny blocks with those of
+//      the partial block that it makes.
+//   2. When tiny blocks are merged and all of them are here, their rows are selected. Otherwise those that
+//      are here are copied, and the others are read. After that, the rows of the level are forgotten.
 //
-// Invariants: what is here under a handle and a place is what the block there holds. A place is used again after a
-// commit has failed, so everything is forgotten then.
+// Invariants: the rows here under a handle and a place are what the block there holds. A place is reused
+// after a commit has failed, so everything is forgotten then.
 // Threads: used by the holder of the turn alone.
 
 import CairnFormat
@@ -21,7 +21,7 @@ struct SmallRows: ~Copyable {
         let place: Place
         /// The row of the batch that is in its first slot.
         let firstRow: Int
-        /// The bytes of a row before compression, on average.
+        /// The average size of a row before compression, in bytes.
         let rowLength: Double
     }
 
@@ -32,15 +32,15 @@ struct SmallRows: ~Copyable {
 
     init(_ entity: SchemaEntity, orders: Int) { batch = ColumnBatch(entity, orders: orders) }
 
-    /// More than that is not kept.
+    /// The maximum size of the rows that are kept, in bytes.
     private static var mostBytes: Int { 1 << 20 }
 
-    /// Whether so many rows more are kept beside those that are here.
+    /// Whether this many more rows can be kept.
     func hasRoom(for rows: Int) -> Bool {
         batch.rows + rows <= ColumnBatch.capacity && batch.byteCount <= Self.mostBytes
     }
 
-    /// Takes the rows of a block that was just written, from another batch.
+    /// Adds the rows of a block that was just written from another batch.
     mutating func add(
         _ handle: BlockHandle, _ written: WrittenBlock, of other: ColumnBatch, _ rows: RowList
     ) {
@@ -73,7 +73,7 @@ struct SmallRows: ~Copyable {
         blocks.removeAll(keepingCapacity: true)
     }
 
-    /// The same blocks as known here; nil if some are not.
+    /// The same blocks as known here; nil if some are unknown.
     ///
     /// - Parameter handles: in the order in which they were written.
     func find(_ handles: [BlockHandle], in table: BlockTable) -> [Block]? {
@@ -93,7 +93,7 @@ struct SmallRows: ~Copyable {
         return found
     }
 
-    /// A block, if it is known here, looked for from a position on that is advanced if it is.
+    /// A block, if it is known here, searched from a position on that advances if it is found.
     func find(_ handle: BlockHandle, _ place: Place, from position: inout Int) -> Block? {
         for index in position..<max(position, blocks.count)
         where blocks[index].handle == handle && blocks[index].place == place {
@@ -103,7 +103,7 @@ struct SmallRows: ~Copyable {
         return nil
     }
 
-    /// Copies a row behind those of another batch of the entity, and does not count it there.
+    /// Copies a row after those of another batch of the entity, without counting it there.
     func copy(_ row: Int, to other: ColumnBatch) {
         guard let sources = batch.columns.baseAddress, let targets = other.columns.baseAddress
         else { return }
@@ -122,7 +122,7 @@ struct SmallRowsByEntity: ~Copyable {
     private var kept: [UnsafeMutablePointer<SmallRows>?] = []
     private var count = 0
 
-    /// How many are kept: a batch has room for 1,024 rows.
+    /// The maximum number that is kept: a batch has room for 1,024 rows.
     private static var most: Int { 16 }
 
     deinit {
@@ -138,20 +138,20 @@ struct SmallRowsByEntity: ~Copyable {
         entity * 2 + (level == .tiny ? 0 : 1)
     }
 
-    /// Keeps the rows of a tiny block that was just written, or of a partial one that was just merged from such.
-    /// Of what is being merged nothing is kept: it is where the rows come from.
+    /// Keeps the rows of a tiny block that was just written, or of a partial one that was just merged from
+    /// tiny ones. Nothing is kept of the blocks that are being merged, because the rows come from here.
     mutating func add(
         _ handle: BlockHandle, _ written: WrittenBlock, entity: Int, orders: Int,
         _ level: BlockLevel, of batch: ColumnBatch, _ rows: RowList
     ) {
         let index = Self.index(entity, level)
         if let known = known(index), known.pointee.batch.entity === batch.entity {
-            // Partial blocks are many rows each: better one is read than all of them.
+            // Partial blocks have many rows each: reading one again is better than reading all of them.
             if level != .tiny, !known.pointee.hasRoom(for: rows.count) { return }
             return known.pointee.add(handle, written, of: batch, rows)
         }
         if count >= Self.most {
-            // What is merged into a partial block still lies here.
+            // The rows that are merged into a partial block are still here.
             if level != .tiny { return }
             forget()
         }
@@ -167,7 +167,7 @@ struct SmallRowsByEntity: ~Copyable {
         index < kept.count ? kept[index] : nil
     }
 
-    /// What is kept of an entity's blocks of a level; good until more is kept or forgotten.
+    /// The rows that are kept for an entity's blocks of a level; valid until more is kept or forgotten.
     subscript(entity: Int, level: BlockLevel) -> UnsafeMutablePointer<SmallRows>? {
         known(Self.index(entity, level))
     }
@@ -176,7 +176,7 @@ struct SmallRowsByEntity: ~Copyable {
         self[entity, level]?.pointee.forget()
     }
 
-    /// Nothing that was written last is known to be there.
+    /// Forgets everything, because the blocks that were written last may not exist.
     mutating func forget() {
         for index in kept.indices {
             Self.free(kept[index])

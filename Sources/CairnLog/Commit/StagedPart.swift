@@ -10,11 +10,11 @@ final class StagedPart: StagedBytes {
     let storeID: StoreID
     let staging: StagingArea
     let segment: Segment
-    /// Where its frames are, with the chain values.
+    /// The range of its frames, with the chain values.
     let start: LogEnd
     let end: LogEnd
     let reference: ValueReference
-    /// Whose it was said to be when it was written.
+    /// The owner that was specified when it was written.
     let owner: LargeValueReader.Owner
 
     init(

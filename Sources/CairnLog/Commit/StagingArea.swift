@@ -1,14 +1,14 @@
 // The side segments with values that nothing refers to yet.                             Format 60.5, 65
 //
-//   begin       a segment that nobody writes to, behind its last whole value; or a new one
-//   finish      the value is whole and durable, and waits for a save
+//   begin       a segment that no thread writes to, after its last complete value; or a new one
+//   finish      the value is complete and durable, and waits for a save
 //   settle      a commit has adopted the segment up to some place, and rows refer to values before that
-//   release     nobody will save it: if it is the last of its segment, the next value takes its place
+//   release     it will not be saved: if it is the last of its segment, the next value replaces it
 //
-// Values behind each other are adopted in the order of their places: who is saved first takes those before it along. These
-// may be saved later; if not, they are dead, and compaction's.
+// Consecutive values are adopted in the order of their places: the save of one also adopts those before it.
+// These may be saved later; if not, they are dead and left to compaction.
 //
-// Invariants: what is adopted is never written over. A segment with a value that waits is not compacted.
+// Invariants: adopted bytes are never overwritten. A segment with a value that waits is not compacted.
 // Threads: any.
 
 import CairnFileSystem
@@ -18,35 +18,35 @@ package import Synchronization
 
 /// Values that wait for a save.
 package final class StagingArea: Sendable {
-    /// The bytes of a piece: its payload needs no padding.
+    /// The size of a piece, in bytes: its payload needs no padding.
     static let pieceSize = (1 << 20) - ValuePayload.headSize
 
-    /// A value that is whole.
+    /// A complete value.
     private struct Waiting {
         let start: LogEnd
         let end: LogEnd
-        /// Whether a commit has adopted it with one behind it.
+        /// Whether a commit has adopted it together with a later one.
         var isAdopted = false
-        /// Whether nobody will save it.
+        /// Whether it will not be saved.
         var isGone = false
     }
 
     private struct Ground {
         let segment: Segment
-        /// Behind the last whole value.
+        /// The end of the last complete value.
         var end: LogEnd
-        /// Whether a value is being written behind that.
+        /// Whether a value is being written after that.
         var isBusy = true
-        /// Whether nothing is known of it any more, as a sync has failed.
+        /// Whether its content is unknown, because a sync has failed.
         var isSpoiled = false
         /// Whether a commit has adopted some of it, so that compaction may take it.
         var isAdopted = false
         /// Whether nothing more is written to it.
         var isEnded = false
-        /// By rising places.
+        /// By ascending places.
         var waiting: [Waiting] = []
 
-        /// Gives the place back of values at the end that nobody will save.
+        /// Reclaims the space of values at the end that will not be saved.
         mutating func shrink() {
             if isBusy { return }
             while let last = waiting.last, last.isGone {
@@ -61,17 +61,18 @@ package final class StagingArea: Sendable {
 
     private let grounds = Mutex<[UInt32: Ground]>([:])
     private let released = Mutex<(@Sendable () -> Void)?>(nil)
-    /// Whether what waits when the store is closed may be saved to a copy of it: its bytes must stay.
+    /// Whether values that wait when the store is closed may be saved to a copy of it: their bytes must stay.
     package let isKept = Atomic(false)
-    /// The bytes that commits have adopted, behind the checkpoint that the store was opened with: the log grows by none of
-    /// them.
+    /// The number of bytes that commits have adopted after the checkpoint with which the store was opened:
+    /// none of them makes the log grow.
     let adoptedBytes: Atomic<UInt64>
-    /// Whether the folder may be somebody else's. Not the lock that a checkpoint holds while it is written.
+    /// Whether the folder may belong to another process. This is not the lock that a checkpoint holds while
+    /// it is written.
     let isOver = LongLock(false)
 
     init(adoptedBytes: UInt64) { self.adoptedBytes = Atomic(adoptedBytes) }
 
-    /// A segment to write a value to, if there is one that is shorter than `limit`.
+    /// Takes a segment to write a value to, if there is one that is shorter than `limit`.
     func take(upTo limit: UInt64) -> (segment: Segment, end: LogEnd)? {
         grounds.withLock { grounds in
             for number in grounds.keys.sorted() {
@@ -85,12 +86,12 @@ package final class StagingArea: Sendable {
         }
     }
 
-    /// Takes a new segment in, to which a value is being written.
+    /// Adds a new segment, to which a value is being written.
     func add(_ segment: Segment, _ end: LogEnd) {
         grounds.withLock { $0[segment.number] = Ground(segment: segment, end: end) }
     }
 
-    /// A value is whole.
+    /// Records that a value is complete.
     func finish(_ number: UInt32, _ start: LogEnd, _ end: LogEnd) {
         grounds.withLock { grounds in
             grounds[number]?.waiting.append(Waiting(start: start, end: end))
@@ -99,7 +100,7 @@ package final class StagingArea: Sendable {
         }
     }
 
-    /// A value will not be whole.
+    /// Records that a value will not be completed.
     func abandon(_ number: UInt32, isSpoiled: Bool) {
         grounds.withLock { grounds in
             grounds[number]?.isBusy = false
@@ -108,19 +109,20 @@ package final class StagingArea: Sendable {
         }
     }
 
-    /// Whether a value waits that begins there.
+    /// Whether a value that begins at a place waits.
     func isWaiting(_ number: UInt32, _ start: LogEnd) -> Bool {
         grounds.withLock { grounds in
             grounds[number]?.waiting.contains { $0.start == start && !$0.isGone } ?? false
         }
     }
 
-    /// Whether a commit has adopted something of a segment.
+    /// Whether a commit has adopted a part of a segment.
     func isAdopted(_ number: UInt32) -> Bool {
         grounds.withLock { $0[number]?.isAdopted ?? false }
     }
 
-    /// A commit has adopted a segment up to an offset, and rows refer to the values that begin at some places.
+    /// Records that a commit has adopted a segment up to an offset, and that rows refer to the values that
+    /// begin at some places.
     func settle(_ number: UInt32, upTo end: UInt64, used starts: Set<UInt64>) {
         grounds.withLock { grounds in
             guard var ground = grounds[number] else { return }
@@ -135,7 +137,8 @@ package final class StagingArea: Sendable {
         }
     }
 
-    /// Other processes may compact what is adopted from now on, if it ends where its file does: nothing more is written to it.
+    /// Other processes may compact what is adopted from now on, if it ends where its file does: so nothing
+    /// more is written to it.
     func endAdopted() {
         grounds.withLock { grounds in
             for (number, ground) in grounds where ground.isAdopted {
@@ -148,10 +151,10 @@ package final class StagingArea: Sendable {
         }
     }
 
-    /// Has a closure called when there is space to be given back.
+    /// Sets the closure that is called when space can be reclaimed.
     func onRelease(_ body: @escaping @Sendable () -> Void) { released.withLock { $0 = body } }
 
-    /// Nobody will save a value any more.
+    /// Records that a value will not be saved.
     func release(_ number: UInt32, _ start: LogEnd) {
         let leavesSpace = grounds.withLock { grounds in
             guard let end = grounds[number]?.end,
@@ -166,7 +169,8 @@ package final class StagingArea: Sendable {
 
     // MARK: Space
 
-    /// Cuts files off behind what somebody may save. The caller has the turn, and no commit has failed without being cut.
+    /// Truncates files after the last value that may be saved. The caller holds the write lock, and no commit
+    /// has failed without a truncation of the log.
     func trim() {
         grounds.withLock { grounds in
             for ground in grounds.values where !ground.isBusy && !ground.isSpoiled {
@@ -187,7 +191,8 @@ package final class StagingArea: Sendable {
         }
     }
 
-    /// Lets compaction have segments, to which nothing is written then; false if one of them is in use.
+    /// Leaves segments to compaction, after which nothing is written to them; returns false if one of them is
+    /// in use.
     func give(_ numbers: Set<UInt32>) -> Bool {
         grounds.withLock { grounds in
             let ours = numbers.filter { grounds[$0] != nil }

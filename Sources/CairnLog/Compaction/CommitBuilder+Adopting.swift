@@ -1,7 +1,7 @@
 // The effects of compaction on a state: rows move, segments are removed.
 //
-// Whole rows move, with their numbers and versions; directory cells and deaths follow, indexes name numbers and do
-// not notice.
+// Whole rows move, with their numbers and versions; directory cells and deaths follow. Indexes refer to row
+// numbers, so they do not change.
 
 import CairnFormat
 import CairnStore
@@ -15,11 +15,11 @@ extension CommitBuilder {
         }
         state.segments.adopt(moved.segment, end: moved.part.end, chain: moved.part.endChain)
         if let place = moved.schema { state.catalog = catalog.placed(at: place) }
-        // Others may have come meanwhile; then these are none that are in force.
+        // Newer metadata may have been committed in the meantime; then these are no longer in force.
         if let metadata = moved.metadata, metadata.revision == catalog.metadata?.revision {
             state.catalog = catalog.with(metadata)
         }
-        // What was deleted from the history meanwhile stays deleted.
+        // Changes deleted from the history in the meantime stay deleted.
         for moved in moved.history where state.history[moved.commit]?.place == moved.source {
             _ = state.history.set(moved.commit, moved.frame, in: &pages)
         }
@@ -55,22 +55,23 @@ extension CommitBuilder {
         if block.level != .full { noteSmallBlock(of: block.entity) }
     }
 
-    /// Takes segments out of the store; false if something in them is still needed.
+    /// Removes segments from the store; returns false if something in them is still needed.
     ///
     /// - Parameters:
     ///   - examined: blocks that are known to refer to nothing in them.
-    ///   - historyEnd: up to this commit no changes are known to be in them: a history may be long, and others wait.
+    ///   - historyEnd: the commit up to which they are known to contain no changes: a history may be long,
+    ///     and other writers wait.
     mutating func retire(
         _ victims: Set<UInt32>, examined: Set<Place>, historyEnd: UInt64
     ) throws(StoreError) -> Bool {
         if victims.contains(catalog.place.segment) { return false }
-        // F-756: they are written once more before.
+        // F-756: metadata are rewritten first.
         if let metadata = catalog.metadata, victims.contains(metadata.place.segment) {
             return false
         }
-        // F-786: the same.
+        // F-786: so are redirects.
         if hasRedirects(in: victims) { return false }
-        // F-779: the same.
+        // F-779: so are changes for the history.
         var recorded = historyEnd
         while let (commit, frame) = state.history.next(after: recorded) {
             if victims.contains(frame.place.segment) { return false }

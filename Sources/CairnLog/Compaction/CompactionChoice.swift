@@ -1,32 +1,32 @@
-// The segments that background compaction chooses, if it is worthwhile.
+// Chooses the segments for background compaction, if it is worthwhile.
 //
-//   while the store is written to   if the floor is dead, and half of what a segment gives back and moves, or two fifths of the
-//                                   store
-//   when nobody writes              if an eighth of the floor is dead, and 15 % of the store; what is moved for that
-//                                   comes out of an allowance
+//   while the store is written   dead bytes reach the floor, and are half of what a segment frees and moves,
+//                                or two fifths of the store
+//   when the store is idle       dead bytes reach an eighth of the floor, and are 15 % of the store; the
+//                                bytes moved come out of an allowance
 //
-// The newest segment is one like the others, but that it must be closed: a store as small as a segment has no other.
-// A new segment and a side segment cost two headers and some syncs, so it is closed for no less than the floor, and
-// each time that much of its own dead space is given back.
+// The newest segment is eligible too, but must be closed first: a store as small as a segment has no other. A
+// new segment and a side segment cost two headers and some syncs, so it is closed only to reclaim that much of
+// its own dead space: the floor, or a quarter of a segment if that is less; when idle, an eighth of the floor.
 //
-// Invariants: CW1: without writers between, compaction when idle leaves less than 15 % of a store dead, or less than
-// the floor, as far as the allowance goes. CW2: it writes at most two bytes for each one that the log has grown by, that
-// was dead when the store was opened, or that died without the log growing as much.
+// Invariants: CW1: without writers in between, compaction when idle leaves less than 15 % of a store dead, or
+// less than the floor, as far as the allowance goes. CW2: it writes at most two bytes for each byte by which
+// the log has grown, that was dead when the store was opened, or that died without the log growing as much.
 // Threads: values.
 
 import CairnFormat
 
 extension StoreSizes {
-    /// The number of dead bytes below which compaction leaves a store alone even if it is idle.
+    /// The number of dead bytes below which compaction leaves even an idle store alone.
     var idleCompactionFloor: UInt64 { Self.idleFloor(compactionFloor) }
 
-    /// At least what a run costs that moves nothing: the headers of two segments.
+    /// Returns at least the cost of a run that moves nothing: the headers of two segments.
     static func idleFloor(_ floor: UInt64) -> UInt64 {
         max(floor / 8, 2 * UInt64(SegmentHeader.size))
     }
 }
 
-/// The segments that a run takes.
+/// The segments that a run compacts.
 struct CompactionChoice: Equatable {
     /// Their numbers.
     private(set) var victims: Set<UInt32> = []
@@ -34,16 +34,16 @@ struct CompactionChoice: Equatable {
     private(set) var closesNewest = false
     /// Their dead bytes.
     private(set) var deadBytes: UInt64 = 0
-    /// Whether there is more that is worth it than is moved in one go.
+    /// Whether more segments are worth it than one run moves.
     private(set) var leavesMore = false
 
-    /// The gain of a segment from which on it is compacted in the background, and the dead share of the store.
+    /// The minimum gain of a segment for background compaction, and the minimum dead share of the store.
     private static let deadSegment = 0.5
     private static let deadStore = 0.4
-    /// The same when nobody writes, of both.
+    /// The same for an idle store, for both.
     private static let deadWhenIdle = 0.15
 
-    /// What is worth it while others write.
+    /// Chooses the segments that are worth it while the store is written.
     ///
     /// - Parameter newest: the segment that takes commits.
     static func whileWriting(_ uses: [SegmentUse], newest: UInt32, _ sizes: StoreSizes) -> Self? {
@@ -52,7 +52,7 @@ struct CompactionChoice: Equatable {
         guard dead >= sizes.compactionFloor else { return nil }
         let isStoreDue = Double(dead) >= deadStore * Double(bytes)
         let due = uses.filter { use in
-            // What was just written is moved for more than what has settled: more of it will die by itself.
+            // The newest segment needs a larger gain than settled ones: more of it will die anyway.
             let share = use.segment.number == newest ? deadStore : deadStore / 2
             return use.deadBytes >= min(sizes.compactionFloor, sizes.segmentBytes / 4)
                 && use.gain >= (isStoreDue ? share : deadSegment)
@@ -60,7 +60,7 @@ struct CompactionChoice: Equatable {
         return Self(due, newest: newest, sizes)
     }
 
-    /// What is worth it when nobody writes.
+    /// Chooses the segments that are worth it when the store is idle.
     ///
     /// - Parameter allowance: the bytes that may be moved.
     static func whenIdle(
@@ -80,7 +80,8 @@ struct CompactionChoice: Equatable {
         return choice.flatMap { $0.deadBytes >= floor ? $0 : nil }
     }
 
-    /// The segments that give the most for the least, as much as is moved in one go; nil if those are none.
+    /// Chooses the segments that yield the most for the least, up to what one run moves; nil if there are
+    /// none.
     init?(
         _ due: [SegmentUse], newest: UInt32? = nil, _ sizes: StoreSizes, allowance: UInt64 = .max
     ) {
@@ -101,20 +102,20 @@ struct CompactionChoice: Equatable {
     }
 }
 
-/// How many bytes compaction may write when nobody else does.
+/// The number of bytes that compaction may write while the store is idle.
 struct CompactionAllowance: Sendable, Equatable {
-    /// So many bytes.
+    /// The bytes still allowed.
     private(set) var bytes: UInt64 = 0
-    /// Up to where the log has counted; nil if the dead space was not measured yet.
+    /// The LSN up to which the log was counted; nil if the dead space was not measured yet.
     private var countedLSN: UInt64?
-    /// Dead bytes that have counted and are not given back.
+    /// Dead bytes that were counted and are not reclaimed.
     private var countedDead: UInt64 = 0
 
     /// Bytes for each one that counts.
     private static let share: UInt64 = 2
 
-    /// Adds what the log has grown by, or what has died if that is more: deletions say little. The first time what is
-    /// dead, whoever wrote it.
+    /// Adds the growth of the log, or the bytes that have died if those are more: deletions write little. The
+    /// first call adds all dead bytes, whichever process wrote them.
     mutating func add(logEnd: UInt64, dead: UInt64) {
         let grown = countedLSN.map { logEnd - min(logEnd, $0) } ?? 0
         let died = dead - min(dead, countedDead)
@@ -123,9 +124,9 @@ struct CompactionAllowance: Sendable, Equatable {
         bytes += Self.share * max(grown, died)
     }
 
-    /// Notes that dead bytes were given back.
+    /// Notes that dead bytes were reclaimed.
     mutating func release(_ dead: UInt64) { countedDead -= min(countedDead, dead) }
 
-    /// Takes off what compaction has written.
+    /// Subtracts what compaction has written.
     mutating func spend(_ written: UInt64) { bytes -= min(bytes, written) }
 }

@@ -1,41 +1,41 @@
-// What is known about the dead space of a store.
+// What is known about a store's dead space.
 
 import CairnStore
 
 /// The state of an engine's compaction.
 struct CompactionProgress: Sendable {
-    /// Bytes in side segments that are deaths of rows elsewhere, by segment.
+    /// Bytes of deaths in each side segment that concern rows in other segments.
     var carriedBytes: [UInt32: UInt64] = [:]
     /// Where the log ended when the dead space was last measured.
     var measuredLSN: UInt64
-    /// The same for when nobody wrote, and after how many bytes of log it is looked at again then.
+    /// The same for the last check while idle, and how many bytes the log must grow before the next one.
     var lookedLSN: UInt64
     var lookBytes: UInt64
-    /// Where the log ended when a look began to wait for writers to pause; nil if none waits.
+    /// Where the log ended when a check began to wait for writers to pause; nil if none waits.
     private(set) var awaitedLSN: UInt64?
-    /// What may be written when nobody else writes.
+    /// The bytes that may be written while the store is idle.
     var allowance = CompactionAllowance()
-    /// The dead bytes that the run under way is to give back.
+    /// The dead bytes that the current run will reclaim.
     var promisedBytes: UInt64 = 0
-    /// Whether a step waits or runs.
+    /// Whether a step is scheduled or running.
     var isScheduled = false
-    /// Whether it was begun when nobody wrote, and whether there was more to do than its run does.
+    /// Whether it started while the store was idle, and whether more is left than its run covers.
     var isIdle = false
     var leavesMore = false
-    /// Why compaction in the background has stopped.
+    /// The error that stopped background compaction.
     var failure: StoreError?
     /// Bytes that compaction has written since the store was opened.
     var writtenBytes: UInt64 = 0
 
     /// - Parameter end: where the log ended when it was opened.
     init(logEnd end: UInt64, floor: UInt64) {
-        // What died before, and what a compaction was stopped in, is looked for with the first commit.
+        // The first commit measures what died before, and what an interrupted compaction left.
         measuredLSN = end - min(end, floor)
         lookedLSN = measuredLSN
         lookBytes = StoreSizes.idleFloor(floor)
     }
 
-    /// Notes that the run under way has given back what it was to.
+    /// Notes that the current run has reclaimed its bytes.
     mutating func releasePromised() {
         allowance.release(promisedBytes)
         promisedBytes = 0
@@ -43,7 +43,8 @@ struct CompactionProgress: Sendable {
 
     // MARK: Waiting for writers to pause
 
-    /// Whether a look is to wait now for writers to pause: the log has grown enough since the last one.
+    /// Begins to wait for writers to pause if the log has grown enough since the last check; returns whether
+    /// it does.
     mutating func awaitPause(logEnd: UInt64) -> Bool {
         guard !isScheduled, failure == nil, awaitedLSN == nil,
             logEnd - min(logEnd, lookedLSN) >= lookBytes
@@ -52,14 +53,14 @@ struct CompactionProgress: Sendable {
         return true
     }
 
-    /// What comes of a look that has waited.
+    /// The outcome of a check that has waited.
     enum Look { case isDropped, waitsOn, begins }
 
-    /// Ends the waiting: the look begins if nobody has written meanwhile.
+    /// Ends the wait: compaction begins if nothing was written in the meantime.
     mutating func endPause(logEnd: UInt64) -> Look {
         let awaited = awaitedLSN
         awaitedLSN = nil
-        // What is under way sees to the next look when it ends.
+        // The current run schedules the next check when it ends.
         if isScheduled || failure != nil { return .isDropped }
         guard awaited == logEnd else {
             awaitedLSN = logEnd

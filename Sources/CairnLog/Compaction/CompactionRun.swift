@@ -1,16 +1,17 @@
-// Moves live rows out of some segments, a step at a time, and retires them.                        Format 65
+// Moves live rows out of some segments, a step at a time, and retires them.                         Format 65
 //
-//   1. From a pinned state: the deaths in the victims that concern other segments, redirects in force, and the schema if it is
-//      there, are written into a side segment; then all live rows of their blocks, and rows elsewhere that refer to a
-//      large value in them, as full blocks.
-//   2. After some blocks the part is made durable, and a commit adopts it: whatever happened to a row meanwhile
-//      makes its copy a dead one, so nobody has to wait.
-//   3. Rows that took a reference to a value in a victim along while that was going on are looked for and moved
-//      as well, until there are none.
+//   1. From a pinned state, writes into a side segment: the deaths in the victims that concern other
+//      segments, redirects in force, the schema and metadata if they are there, and retained changes for the
+//      history; then all live rows of their blocks, and rows elsewhere that refer to a large value in them,
+//      as full blocks.
+//   2. After some blocks, makes the part durable, and a commit adopts it: if a row changed in the meantime,
+//      its copy is dead, so no writer has to wait.
+//   3. Finds the rows that took over a reference to a value in a victim during that time and moves them as
+//      well, until there are none.
 //   4. One commit retires all victims, as their deaths may concern each other.
 //
-// Invariants: CP1: a crash between any two steps leaves the same content, and at most files outside the live set.
-// CP2: ids and versions do not change. CP3: the turn is never held longer than for one part.
+// Invariants: CP1: a crash between any two steps leaves the same content, and at most files outside the live
+// set. CP2: ids and versions do not change. CP3: the write lock is never held longer than for one part.
 // Threads: one step at a time, in any thread.
 
 import CairnFormat
@@ -20,52 +21,52 @@ import CairnStore
 final class CompactionRun: @unchecked Sendable {
     // `CompactionUpkeep.run` lets one thread at a time have it.
 
-    /// Where a run is.
+    /// The progress of a run after a step.
     enum Step {
         /// This many bytes were written; there is more to do.
         case moved(UInt64)
         case finished
-        /// The victims cannot be retired now: they are kept, and what was moved stays moved.
+        /// The victims cannot be retired now: they are kept, and moved rows stay moved.
         case abandoned
     }
 
     private enum Stage { case deaths, history, rows, references, retire }
 
-    /// What has the run is its: an engine that is closed in the middle of one must be able to go.
+    /// Unowned, as the engine owns the run: an engine that is closed in the middle of one must be released.
     private unowned let engine: Engine
     let victims: Set<UInt32>
     private var pin: PinnedState<EngineState>
     private var writer: SideWriter
     private var stage = Stage.deaths
-    /// Victims whose deaths are not carried over yet.
+    /// Victims whose deaths are not yet carried over.
     private var unread: ArraySlice<UInt32>
     /// The commit up to which changes for the history are carried over.
     private var carriedHistory: UInt64 = 0
-    /// Blocks that are to be looked at.
+    /// Blocks still to examine.
     private var rest: ArraySlice<BlockHandle> = []
     private var hasFoundReferrers = false
-    /// Blocks with references that were looked at.
+    /// Blocks with references that were examined.
     private var examined: Set<Place> = []
     private var rounds = 0
-    /// Bytes that it wrote.
+    /// The bytes that the run has written.
     private(set) var writtenBytes: UInt64 = 0
 
-    /// How often references are looked for before the run is given up.
+    /// The maximum number of rounds that look for references before the run is abandoned.
     private static let maximumRounds = 8
-    /// Bytes of a part, above which it is adopted.
+    /// The size in bytes at which a part is adopted.
     private static let partBytes: UInt64 = 4 << 20
 
     init(_ engine: Engine, victims: Set<UInt32>) throws(StoreError) {
         self.engine = engine
         self.victims = victims
         unread = victims.sorted()[...]
-        // What a checkpoint has of the victims must be had from there before they go.
+        // What a checkpoint contains of the victims must be loaded before they are removed.
         engine.image?.loadAll()
         pin = engine.registry.pin()
         writer = try SideWriter(engine, pin.state, victims: victims)
     }
 
-    /// Does a part of the work.
+    /// Performs a part of the work.
     func step() throws(StoreError) -> Step {
         switch stage {
         case .deaths:
@@ -102,7 +103,7 @@ final class CompactionRun: @unchecked Sendable {
         return rounds < Self.maximumRounds ? .moved(try beginReferences()) : .abandoned
     }
 
-    /// Goes on to the rows that refer to what is in the victims, as they are now.
+    /// Starts a round over the rows that refer to the victims in the newest state.
     private func beginReferences() throws(StoreError) -> UInt64 {
         try writer.finishRows()
         let bytes = try adopt()
@@ -114,7 +115,7 @@ final class CompactionRun: @unchecked Sendable {
         return bytes
     }
 
-    /// Gives the space back that was written for nothing, when there is no next step.
+    /// Reclaims the space that was written in vain, when there is no next step.
     func end() { engine.trimSideSegment(writer.segment) }
 
     private var isPartFull: Bool {
@@ -124,7 +125,7 @@ final class CompactionRun: @unchecked Sendable {
 
     // MARK: Rows
 
-    /// The blocks of the victims that somebody lives in.
+    /// The blocks of the victims that have live rows.
     private func blocksToMove() -> [BlockHandle] {
         let state = pin.state
         var handles: [BlockHandle] = []
@@ -147,8 +148,8 @@ final class CompactionRun: @unchecked Sendable {
             block, (0..<block.rows).filter { entry.isLive($0) }, entity: Int(entry.entity))
     }
 
-    /// Whether no row lives in a block any more: each copy would be dead on arrival. What its rows have become is looked for in
-    /// the next round.
+    /// Whether a block no longer has live rows: each copy would be dead on arrival. The next round looks for
+    /// what became of its rows.
     private func isGone(_ handle: BlockHandle, _ entry: BlockEntry) -> Bool {
         let newest = engine.registry.pin()
         return withExtendedLifetime(newest) {
@@ -158,8 +159,8 @@ final class CompactionRun: @unchecked Sendable {
         }
     }
 
-    /// The blocks outside of the victims that may refer to a large value in them, and those that became patches of blocks in
-    /// them.
+    /// The blocks outside the victims that may refer to a large value in them, and those that became patches
+    /// of blocks in them.
     private func blocksWithReferences() -> [BlockHandle] {
         let state = pin.state
         var handles: [BlockHandle] = []
@@ -179,11 +180,11 @@ final class CompactionRun: @unchecked Sendable {
         return handles
     }
 
-    /// Moves the rows of a block that refer to a large value in the victims, or are a patch's of a block there.
+    /// Moves the rows of a block that refer to a large value in the victims, or that patch a block there.
     private func moveReferrers(_ handle: BlockHandle) throws(StoreError) {
         let entry = pin.state.blocks.entry(handle)
         if isGone(handle, entry) {
-            // Rows of a patch may be rows of another patch by now.
+            // The rows of a patch may be in another patch by now.
             if entry.lies(in: victims) { hasFoundReferrers = true }
             return
         }
@@ -204,7 +205,7 @@ final class CompactionRun: @unchecked Sendable {
         }
     }
 
-    /// Makes what was written part of the store; gives its bytes.
+    /// Adds the written part to the store; returns its size in bytes.
     private func adopt() throws(StoreError) -> UInt64 {
         guard let part = try writer.finishPart() else { return 0 }
         writtenBytes += part.bytes
@@ -217,7 +218,8 @@ final class CompactionRun: @unchecked Sendable {
 
     // MARK: Other frames
 
-    /// Writes the deaths in a victim that concern blocks elsewhere, and the schema if that is in it.
+    /// Writes the deaths in a victim that concern blocks elsewhere, and the schema and metadata if they are
+    /// in it.
     private func carryDeaths(of number: UInt32) throws(StoreError) {
         let state = pin.state
         if state.catalog.place.segment == number { try writer.writeSchema() }
@@ -247,14 +249,14 @@ final class CompactionRun: @unchecked Sendable {
                 }
             }
             if let failure = scanner.failure {
-                // What is damaged is kept as it is: somebody may want to look into it.
+                // A damaged segment is kept as it is: users may want to examine it.
                 throw .damaged(
                     "\(failure.what) (\(failure.rule))", segment: number, offset: scanner.position)
             }
         }
     }
 
-    /// Carries redirects in force over that are in the victims; false if there are none.
+    /// Carries over the redirects in force that are in the victims; returns false if there are none.
     private func carryRedirects() throws(StoreError) -> Bool {
         var found: [RedirectTable.Key: RedirectTable.Entry] = [:]
         pin.state.redirects?.forEach { key, entry in
@@ -264,8 +266,8 @@ final class CompactionRun: @unchecked Sendable {
         return !found.isEmpty
     }
 
-    /// Carries changes of commits over that are in the victims, as far as they are retained, until a part is full; false
-    /// if there are no more.
+    /// Carries over the retained changes of commits that are in the victims, until a part is full; returns
+    /// false if there are no more.
     private func carryHistory() throws(StoreError) -> Bool {
         let state = pin.state
         while let (commit, frame) = state.history.next(after: carriedHistory) {
@@ -279,7 +281,7 @@ final class CompactionRun: @unchecked Sendable {
         return false
     }
 
-    /// Up to which commit no changes that are retained are in the victims; nil if some are.
+    /// The commit up to which the victims contain no retained changes; nil if they contain some.
     private var historyEnd: UInt64? {
         let pin = engine.registry.pin()
         var isThere = false

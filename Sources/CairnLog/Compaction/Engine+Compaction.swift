@@ -1,8 +1,9 @@
 // Decides when compaction runs.
 //
-// In the background: from time to time, by volume of the log, the dead space is measured, and once more when nobody has
-// written for a moment; when it pays (`CompactionChoice`), a run is begun, a part at a time, at a bounded rate. The newest
-// segment is closed for it when enough of that is dead. Asked for, it goes on until nothing is left that is worth moving.
+// In the background: the dead space is measured each time the log has grown enough, and again when writers
+// pause for a moment. When it pays (`CompactionChoice`), a run starts, one part at a time, at a bounded rate.
+// The newest segment is closed for it when enough of it is dead. On request, compaction goes on until nothing
+// is left that is worth moving.
 //
 // Threads: any; one run at a time.
 
@@ -13,9 +14,9 @@ import Synchronization
 
 /// Reclaims the space of dead rows.
 final class CompactionUpkeep: EngineUpkeep {
-    /// What is known of the dead space.
+    /// What is known about the dead space.
     let progress: Mutex<CompactionProgress>
-    /// The compaction that is under way.
+    /// The compaction in progress.
     let run = LongLock<CompactionRun?>(nil)
 
     init(logEnd: UInt64, floor: UInt64) {
@@ -28,12 +29,13 @@ final class CompactionUpkeep: EngineUpkeep {
 extension Engine {
     var compaction: CompactionUpkeep { upkeep() }
 
-    /// The gain of a segment from which on it is compacted when that is asked for.
+    /// The minimum gain of a segment for requested compaction.
     private static let askedDeadSegment = 0.1
 
     // MARK: In the background
 
-    /// Lets the dead space be looked at if enough was written since the last time, now or when writers pause.
+    /// Schedules a check of the dead space if enough was written since the last one, now or when writers
+    /// pause.
     func scheduleCompaction() {
         let written = volume(at: queue.progress.written)
         let (isDue, waits) = compaction.progress.withLock { compaction in
@@ -47,7 +49,7 @@ extension Engine {
         if waits { scheduleLook() }
     }
 
-    /// Lets it be looked after a while whether somebody writes.
+    /// Schedules a check whether writers have paused.
     private func scheduleLook() {
         guard sizes.idleSeconds < .infinity else { return }
         housekeeper.schedule(after: sizes.idleSeconds) { [link] in
@@ -61,15 +63,16 @@ extension Engine {
         }
     }
 
-    /// Does one step, and lets the next one be done when the rate allows it.
+    /// Performs one step, and schedules the next one for when the rate allows it.
     private func compactInBackground() {
         do throws(StoreError) {
-            // Whoever has asked for it does it all. Waiting here would keep the store from being closed.
+            // A requested compaction does all the work. Waiting for it here would keep the store from
+            // closing.
             let done = try compaction.run.withLockIfAvailable { run throws(StoreError) in
                 try step(&run)
             }
             if let done, done.goesOn {
-                // Between two runs: their files go as they come, not all at the end.
+                // Between two runs: files are removed after each run, not all at the end.
                 if done.bytes == 0 { releaseRetired() }
                 let seconds = Double(done.bytes) / sizes.compactionRate
                 return housekeeper.schedule(after: seconds) { [link] in
@@ -85,7 +88,7 @@ extension Engine {
         } catch {
             let written = volume(at: queue.progress.written)
             compaction.progress.withLock { compaction in
-                // What is damaged stays so. Anything else may have passed when there is more to give back.
+                // Damage is permanent. Any other failure may be over when there is more to reclaim.
                 if error.code == .damaged { compaction.failure = error }
                 compaction.measuredLSN = written
                 compaction.lookedLSN = written
@@ -96,14 +99,14 @@ extension Engine {
         let waits = compaction.progress.withLock { compaction in
             compaction.isScheduled = false
             compaction.isIdle = false
-            // Those who have written meanwhile may not come back.
+            // Processes that have written in the meantime may not write again.
             return compaction.awaitPause(logEnd: written)
         }
         if waits { scheduleLook() }
     }
 
-    /// Does a part of a run, which is begun if it is worth it; gives the bytes that it wrote, and whether something is
-    /// left.
+    /// Performs one step of a run, which is started if it is worth it; returns the bytes written, and whether
+    /// something is left.
     private func step(_ run: inout CompactionRun?) throws(StoreError) -> (
         bytes: UInt64, goesOn: Bool
     ) {
@@ -115,7 +118,7 @@ extension Engine {
             case .finished:
                 compaction.progress.withLock { $0.releasePromised() }
                 finish(&run)
-                // Nobody has to write so that the rest is done as well.
+                // The rest is compacted without waiting for another commit.
                 return (0, compaction.progress.withLock { $0.isIdle && $0.leavesMore })
             case .abandoned:
                 finish(&run)
@@ -127,25 +130,25 @@ extension Engine {
         }
     }
 
-    /// Removes what was retired, and replaces a checkpoint that needs it.
+    /// Removes retired segments, and replaces a checkpoint that needs them.
     private func releaseRetired() {
-        // What cannot be let go of now is when there is more of it.
+        // What cannot be released now is released when there is more of it.
         try? releasePast()
         giveBackReleased()
     }
 
-    /// Begins a run if it is worth it, and no other process compacts the store.
+    /// Starts a run if it is worth it and no other process compacts the store.
     private func beginRun() throws(StoreError) -> CompactionRun? {
         guard try files.begin(.compaction) else { return nil }
         var run: CompactionRun?
         defer { if run == nil { files.end(.compaction) } }
-        // What another process has compacted is not to be compacted again.
+        // Catches up first: segments that another process has compacted must not be compacted again.
         try withLease { _ in }
         run = try measuredRun()
         return run
     }
 
-    /// Measures, and begins a run if it is worth it.
+    /// Measures the dead space, and starts a run if it is worth it.
     private func measuredRun() throws(StoreError) -> CompactionRun? {
         let pin = registry.pin()
         let state = pin.state
@@ -159,7 +162,8 @@ extension Engine {
         let allowance = compaction.progress.withLock { compaction in
             compaction.allowance.add(
                 logEnd: written, dead: uses.reduce(0) { $0 + $1.deadBytes })
-            // Measuring reads blocks that refer to large values, so a large store must have changed more.
+            // Measuring reads blocks that refer to large values, so a large store must change more before the
+            // next one.
             compaction.lookBytes = max(
                 sizes.idleCompactionFloor, uses.reduce(0) { $0 + $1.bytes } / 32)
             return compaction.allowance.bytes
@@ -168,7 +172,7 @@ extension Engine {
         let urgent = CompactionChoice.whileWriting(uses, newest: newest, sizes)
         let idle = CompactionChoice.whenIdle(uses, newest: newest, allowance: allowance, sizes)
         if let idle, !isIdle, !idle.victims.isSubset(of: urgent?.victims ?? []) {
-            // Worth it as soon as nobody writes, however little the log grows by then.
+            // It is worth it as soon as the store is idle, however little the log grows until then.
             compaction.progress.withLock { $0.lookedLSN = 0 }
         }
         guard let choice = urgent ?? (isIdle ? idle : nil) else { return nil }
@@ -177,7 +181,7 @@ extension Engine {
             $0.promisedBytes = choice.deadBytes
         }
         if choice.closesNewest {
-            // Beginning a segment needs it, and others can write as long as it is read here.
+            // A new segment requires the whole image, and other threads can write while it is read here.
             image?.loadAll()
             try rollSegment(ifNewest: newest)
         }
@@ -186,7 +190,7 @@ extension Engine {
         return run
     }
 
-    /// Begins a run; nil if a value is being written to one of its segments.
+    /// Starts a run; returns nil if a value is being written to one of its segments.
     private func compactionRun(_ choice: CompactionChoice) throws(StoreError) -> CompactionRun? {
         guard tools.staging.give(choice.victims) else { return nil }
         return try CompactionRun(self, victims: choice.victims)
@@ -206,10 +210,10 @@ extension Engine {
 
     // MARK: Asked for
 
-    /// Gives back all the space that is worth it.
+    /// Reclaims all space that is worth it.
     func compact(progress: ((UInt64) -> Void)?) throws(StoreError) -> CompactionResult {
         if isReadOnly { throw StoreError(.readOnly, "the store is open for reading only") }
-        // A run that is under way waits for the turn.
+        // A run in progress waits for the write lock.
         try checkReentry()
         if compaction.run.isHeldByThisThread {
             throw StoreError(
@@ -222,10 +226,10 @@ extension Engine {
         try compaction.run.withLock { run throws(StoreError) in
             try beginAskedCompaction(isUnderWay: run != nil)
             defer { files.end(.compaction) }
-            // What the background has begun is finished first.
+            // First finishes what the background has started.
             try complete(&run, &result, progress)
             try rollIfWorthIt()
-            // Each round leaves less; a writer beside could go on for ever.
+            // Each round leaves less, but with a concurrent writer this could go on forever.
             for _ in 0..<4 {
                 let pin = registry.pin()
                 let uses = unstaged(
@@ -246,7 +250,7 @@ extension Engine {
         }
         try releasePast()
         if !unheldRetired.isEmpty {
-            // Both make the retirement durable: without that no file goes.
+            // Both make the retirement durable: no file is removed before that.
             if sizes.checkpointBytes == .max { try synchronize() } else { try takeCheckpoint() }
             sweepRetired()
         }
@@ -254,7 +258,7 @@ extension Engine {
         return result
     }
 
-    /// Waits for another process that compacts the store, and goes on from what it has done.
+    /// Waits for another process that compacts the store, and continues from its result.
     private func beginAskedCompaction(isUnderWay: Bool) throws(StoreError) {
         let end = MonotonicTime.now + lease.timeout
         while try !files.begin(.compaction) {
@@ -268,7 +272,7 @@ extension Engine {
         do throws(StoreError) {
             try withLease { _ in }
         } catch {
-            // What the background has begun goes on.
+            // A run that the background has started goes on.
             if !isUnderWay { files.end(.compaction) }
             throw error
         }
@@ -300,7 +304,7 @@ extension Engine {
         finish(&run, isAsked: true)
     }
 
-    /// The segments in which no value waits for a save.
+    /// Returns the segments in which no value waits for a save.
     private func unstaged(_ uses: [SegmentUse]) -> [SegmentUse] {
         let sides = Dictionary(
             uniqueKeysWithValues: registry.published().segments.sides.map {
@@ -308,30 +312,31 @@ extension Engine {
             })
         return uses.filter { use in
             if tools.staging.isInUse(use.segment.number) { return false }
-            // Behind what is adopted another process may have values that wait.
+            // After the adopted end, another process may have values that wait.
             guard files.hasOtherWriters, let end = sides[use.segment.number] else { return true }
             return (try? use.segment.file.size()) == end
         }
     }
 
-    /// The segments that take no more commits. The mark is above them.
+    /// Returns the segments that take no more commits. The mark is above them.
     private func closed(_ uses: [SegmentUse], in state: EngineState) -> [SegmentUse] {
         let current = state.segments.current.number
         return uses.filter { $0.segment.number != current }
     }
 
-    /// Whether a segment is of before there were packed columns, and has enough that could be.
+    /// Whether a segment predates packed columns, and has enough bytes that could be packed.
     private func isToBePacked(_ use: SegmentUse) -> Bool {
         sizes.packsColumns && !use.segment.header.flags.allowsPackedColumns
             && use.liveBytes >= sizes.askedCompactionFloor
     }
 
-    /// Closes the newest segment if enough of it is dead, or if there is something to be packed behind it.
+    /// Closes the newest segment if enough of it is dead, or if it does not allow packed columns and there is
+    /// something to pack.
     private func rollIfWorthIt() throws(StoreError) {
         let pin = registry.pin()
         let current = pin.state.segments.current.number
         let uses = try SegmentUse.measure(pin.state, self)
-        // What is moved is packed where the newest segment says so.
+        // Moved rows are packed if the newest segment allows it.
         let isPacking = pin.state.segments.current.header.flags.allowsPackedColumns
         let use = uses.first { $0.segment.number == current }
         guard let use,
@@ -339,13 +344,13 @@ extension Engine {
                 || use.deadBytes >= sizes.askedCompactionFloor && use.gain >= Self.askedDeadSegment
         else { return }
         try rollSegment()
-        // The state that is published names the new segment with its first commit only.
+        // The published state names the new segment only after its first commit.
         _ = try commit(author: nil, contextName: nil, isSilent: true) { builder in
             builder.hasChanges = true
         }
     }
 
-    /// Bytes of the segments' files, as far as they hold content, but for those that are kept for past states.
+    /// The bytes of content in the segments' files, except those that are kept for past states.
     private var segmentBytes: UInt64 {
         let state = registry.published()
         return state.segments.bytes(to: state.end) + unheldRetired.reduce(0) { $0 + $1.bytes }
@@ -353,7 +358,7 @@ extension Engine {
 
     // MARK: Retired segments
 
-    /// Notes what a commit retired.
+    /// Notes the segments that a commit retired.
     func noteRetired(_ segments: [Segment], commit: UInt64, side: UInt32, carriedBytes: UInt64) {
         let state = registry.published()
         compaction.progress.withLock { compaction in

@@ -1,8 +1,9 @@
 // How much of each segment is live in a state.
 //
-// A block is alive as far as its rows are, of one that was patched what patches borrow; a large value, as long as a live row
-// refers to it; and so are the schema, redirects in force, and deaths that compaction carried over. Everything else in a
-// segment (commit frames, other deaths) counts as dead.
+// A block is live as far as its rows are, a patched one also as far as patches borrow from it; a large value,
+// as long as a live row refers to it. The schema, metadata, retained changes for the history, redirects in
+// force, and deaths that compaction carried over are live as well. Everything else in a segment (commit
+// frames, other deaths) counts as dead.
 //
 // Threads: a value.
 
@@ -17,24 +18,25 @@ struct SegmentUse {
     /// Bytes of content.
     let bytes: UInt64
     fileprivate(set) var liveBytes: UInt64
-    /// What lives in other segments, and moves with it: the blocks of its patches, and the patches of its blocks.
+    /// Live bytes in other segments that move with it: the blocks of its patches, and the patches of its
+    /// blocks.
     fileprivate(set) var joinedBytes: UInt64 = 0
 
-    /// What compaction writes for it, about.
+    /// About how many bytes compaction writes for it.
     var movedBytes: UInt64 { liveBytes + joinedBytes }
 
     var deadBytes: UInt64 { bytes - liveBytes }
 
-    /// The dead part, 0 to 1.
+    /// The dead share, 0 to 1.
     var deadShare: Double { bytes == 0 ? 0 : Double(deadBytes) / Double(bytes) }
 
-    /// The dead part of what compaction gives back and writes, 0 to 1: a patch brings its block along.
+    /// The dead share of what compaction reclaims and writes, 0 to 1: a patch moves together with its block.
     var gain: Double {
         let all = deadBytes + movedBytes
         return all == 0 ? 0 : Double(deadBytes) / Double(all)
     }
 
-    /// By segment, those that are closed first; the one that takes commits last.
+    /// Measures each segment: those that are closed first, the one that takes commits last.
     ///
     /// - Throws: `StoreError` with `.damaged` if references to large values cannot be read.
     /// - Complexity: O(number of blocks), and the references to large values are read.
@@ -102,7 +104,7 @@ struct SegmentUse {
                 }
             }
         }
-        // What is said of large values is an estimate.
+        // The figures for large values are estimates.
         for position in uses.indices {
             uses[position].liveBytes = min(uses[position].liveBytes, uses[position].bytes)
         }
@@ -120,7 +122,7 @@ extension CachedBlock {
         }
     }
 
-    /// The same for one column that has such references.
+    /// The same for one column with such references.
     func forEachReference(
         _ entry: BlockEntry, _ column: ColumnEntry, _ body: (Int, ValueReference) -> Void
     ) throws(StoreError) {
@@ -137,7 +139,7 @@ extension CachedBlock {
 }
 
 extension ValuePayload {
-    /// About how many bytes the frames of a value take.
+    /// Returns about how many bytes the frames of a value take.
     package static func storedLength(_ length: UInt64) -> UInt64 {
         // No store holds more; a damaged number must not trap.
         let length = min(length, 1 << 48)

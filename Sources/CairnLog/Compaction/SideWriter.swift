@@ -1,11 +1,11 @@
-// Writes what compaction moves into a side segment.
+// Writes the rows that compaction moves into a side segment.
 //
-//   1. Rows of an entity are collected in a batch, as many as make a full block, and written with their numbers
-//      and versions; where each came from is remembered.
+//   1. Rows of an entity are collected in a batch, up to a full block, and written with their numbers and
+//      versions; the source of each is noted.
 //   2. `finishPart` makes everything durable that was written since the last part: only then may a commit
 //      adopt it.
 //
-// Invariants: frames lie behind what was adopted before; a part that was not adopted means nothing.
+// Invariants: frames follow what was adopted before; a part that was not adopted is ignored.
 // Threads: one writer in one thread.
 
 import CairnFileSystem
@@ -34,19 +34,19 @@ struct MovedPart {
     let segment: Segment
     let part: AdoptPayload.Part
     let blocks: [MovedBlock]
-    /// Where the schema was written once more, if it was.
+    /// Where the schema was rewritten; nil if it was not.
     let schema: Place?
-    /// The metadata that were written once more, if they were, and where they are now.
+    /// The rewritten metadata with their new place; nil if they were not rewritten.
     let metadata: StoredMetadata?
     /// The changes for the history that were carried over.
     let history: [MovedChanges]
-    /// The redirects that were carried over, and are here now.
+    /// The redirects that were carried over, now in this segment.
     let redirects: [RedirectTable.Key: RedirectTable.Entry]
 
     var bytes: UInt64 { part.end - part.start }
 }
 
-/// Changes for the history that were carried over, and where they were.
+/// Changes for the history that were carried over, and their previous place.
 struct MovedChanges {
     let commit: UInt64
     let source: Place
@@ -54,17 +54,17 @@ struct MovedChanges {
 }
 
 struct SideWriter: ~Copyable {
-    /// Rows of one entity that are on their way.
+    /// Rows of one entity that are still to be written.
     private struct Batch {
         let columns: ColumnBatch
         var moved = MovedRows()
         var sources: [RowSource] = []
     }
 
-    /// It has the run that has this.
+    /// Unowned, as the engine owns the run that owns this writer.
     private unowned let engine: Engine
     private let catalog: Catalog
-    /// The segments whose large values are written once more.
+    /// The segments whose large values are rewritten.
     private let victims: Set<UInt32>
     let segment: Segment
     private var encoder = RowBlockEncoder()
@@ -166,7 +166,7 @@ struct SideWriter: ~Copyable {
         batch = Batch(columns: batch.columns)
     }
 
-    /// Writes the rows that do not make a full block.
+    /// Writes the rows that do not fill a block.
     mutating func finishRows() throws(StoreError) {
         for (entity, var batch) in batches.inKeyOrder() {
             try write(&batch, entity, isFull: false)
@@ -177,7 +177,7 @@ struct SideWriter: ~Copyable {
 
     // MARK: Other frames
 
-    /// Carries a death over.
+    /// Carries over a death.
     mutating func carry(_ death: DeathsPayload.Entry) throws(StoreError) {
         if deathCount == 0 {
             deaths.reset()
@@ -197,7 +197,7 @@ struct SideWriter: ~Copyable {
         deathCount = 0
     }
 
-    /// Writes the schema once more.
+    /// Rewrites the schema.
     mutating func writeSchema() throws(StoreError) {
         let json = try CatalogDocument.encode(catalog)
         schema = try log.append(.schema) { writer throws(StoreError) in
@@ -205,12 +205,12 @@ struct SideWriter: ~Copyable {
         }
     }
 
-    /// Writes metadata once more.
+    /// Rewrites metadata.
     mutating func write(_ stored: StoredMetadata) throws(StoreError) {
         metadata = stored.placed(at: try log.append(stored))
     }
 
-    /// Carries redirects over.
+    /// Carries over redirects.
     mutating func carry(_ found: [RedirectTable.Key: RedirectTable.Entry]) throws(StoreError) {
         for payload in found.payloads {
             try log.append(.redirects, flags: FrameHeader.skippable) {
@@ -220,7 +220,7 @@ struct SideWriter: ~Copyable {
         }
     }
 
-    /// Carries changes for the history over: the frames of all their parts.
+    /// Carries over changes for the history: the frames of all their parts.
     mutating func carry(
         _ commit: UInt64, _ source: HistoryFrame, of segment: Segment
     ) throws(StoreError) {
@@ -251,7 +251,7 @@ struct SideWriter: ~Copyable {
 
     // MARK: Parts
 
-    /// Makes what was written durable; nil if that is nothing.
+    /// Makes the written part durable; returns nil if nothing was written.
     mutating func finishPart() throws(StoreError) -> MovedPart? {
         try log.flush()
         guard log.end.offset > start.offset else { return nil }

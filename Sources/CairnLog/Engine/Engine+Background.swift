@@ -8,7 +8,7 @@ import Synchronization
 extension Engine {
     // MARK: Syncing
 
-    /// Makes everything that is published durable. Commits continue meanwhile.
+    /// Makes everything that is published durable. Commits continue concurrently.
     package func synchronize() throws(StoreError) {
         if let cause = queue.cause { throw cause }
         if isReadOnly { return }
@@ -18,7 +18,7 @@ extension Engine {
         do {
             try disk.synchronizeLog(of: state)
         } catch {
-            // Trying again could report success for lost bytes. What is published stays readable.
+            // A retry could report success for lost bytes. The published state stays readable.
             var cause = error
             cause.message +=
                 "; what was committed after byte \(queue.durable) of the log may not have reached the disk"
@@ -26,12 +26,13 @@ extension Engine {
             throw cause
         }
         queue.advance(durable: state.end.lsn)
-        // The store may have been closed meanwhile, and another one be in its folder; or another process go on with the log.
+        // The store may have been closed in the meantime and its folder contain another one, or another
+        // process may have continued the log.
         lease.whileHeld { disk.mark(state.end, commit: state.commit) }
     }
 
-    /// Makes a store that was begun as unfinished, or a copy, one that others may open: all of it is durable before the mark
-    /// says so.
+    /// Makes a store that was started as unfinished, or a copy, available to other processes: all of it is
+    /// durable before the mark says so.
     package func finishStore() throws(StoreError) {
         try synchronize()
         let state = registry.published()
@@ -45,21 +46,21 @@ extension Engine {
         }
     }
 
-    /// Sees to it that what was just committed is durable in time.
+    /// Schedules a sync, so that the latest commits become durable in time.
     func scheduleSync() {
         guard !isSyncScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         scheduler.schedule(after: sizes.groupSeconds) { [link] in
             guard let engine = link.engine else { return }
             engine.isSyncScheduled.store(false, ordering: .releasing)
-            // Whoever commits next is told.
+            // The next commit reports the error.
             try? engine.synchronize()
         }
     }
 
     // MARK: Zeros ahead
 
-    /// Lets zeros be written behind the end of the log when little of them is left, so that a sync need not
-    /// make the file longer. The caller has the turn.
+    /// Schedules writing of zeros after the end of the log when few of them are left, so that a sync need not
+    /// extend the file. The caller holds the write lock.
     func fillAhead(_ turn: inout Turn) {
         guard turn.fillBytes > 0, !turn.isFilling,
             turn.end.offset + turn.fillBytes / 2 > turn.filledEnd
@@ -80,7 +81,7 @@ extension Engine {
                 turn.isFilling = false
                 return nil
             }
-            // What is sealed ends below; what is sealed later waits until the zeros are there.
+            // Sealed commits end below; commits sealed later wait until the zeros are written.
             let start = max(turn.end.offset, turn.filledEnd)
             let segment = turn.segments.current
             segment.beginFilling(at: start)
@@ -103,7 +104,7 @@ extension Engine {
                 turn.fillBytes = 0
                 return
             }
-            // A commit that failed meanwhile has cut them off.
+            // A commit that failed in the meantime has truncated them.
             guard turn.filledEnd == piece.filledBefore else { return }
             writes.addZeros(piece.count)
             turn.filledEnd = piece.start + piece.count
@@ -116,9 +117,9 @@ extension Engine {
 extension Segment {
     /// Writes zeros and syncs them.
     ///
-    /// In small pieces: the system keeps what is written at once in one piece of its cache, and looks at all blocks of
-    /// a piece whenever a part of it is written. Behind zeros written by the megabyte, a write of 300 bytes took 2.2 us,
-    /// behind these 0.9 (ext4, Linux 6.18).
+    /// In small pieces: the system keeps what one call writes as one piece of its cache, and examines all
+    /// blocks of a piece whenever a part of it is written. After zeros written by the megabyte, a write of
+    /// 300 bytes took 2.2 us, after these 0.9 (ext4, Linux 6.18).
     fileprivate func fill(from start: UInt64, count: UInt64) throws(FileSystemError) {
         let zeros = RawBytes(count: Int(min(count, 64 << 10)))
         zeros.mutable.initializeMemory(as: UInt8.self, repeating: 0)

@@ -16,7 +16,7 @@ extension Engine {
         housekeeper.stop()
         scheduler.stop()
         takeLeaseToClose()
-        // Whoever is taking the lease, and makes the log its own, is through with that.
+        // Waits for a thread that is taking the lease and taking over the log.
         try lease.asking.withLock { _ throws(StoreError) in try endLog() }
     }
 
@@ -36,16 +36,16 @@ extension Engine {
             }
             try drain(&turn)
             if let cause = queue.cause {
-                // Who committed without waiting for the disk was promised that it would be there by now.
+                // Commits that did not wait for the disk were promised to be durable by now.
                 if queue.durable < registry.published().end.lsn { throw cause }
                 return
             }
             guard !isReadOnly, lease.isHeld else { return }
             for upkeep in upkeeps { upkeep.willEndLog(self, turn) }
-            // Somebody else goes on with the log.
+            // Another process continues the log.
             if files.hasOtherWriters { return giveLeaseBack(&turn) }
             if turn.mustRoll { return }
-            // A store that nobody wrote to ends with the close frame of the last one who did.
+            // A store without new commits ends with the close frame of its last writer.
             if let openedAt, turn.end == openedAt.end, turn.nextNumbers == openedAt.nextNumbers {
                 return
             }
@@ -61,11 +61,11 @@ extension Engine {
                 try log.append(.close) { writer throws(StoreError) in payload.encode(to: &writer) }
                 try log.flush()
             } catch {
-                // No room for the close frame. The commits before it are durable all the same.
+                // No space for the close frame. The commits before it are durable all the same.
                 try? segment.file.truncate(to: turn.end.offset)
                 throw error
             }
-            // If the zeros stay, the store is one that was not closed: nothing is lost by that.
+            // If the zeros stay, the store counts as not closed: nothing is lost by that.
             if turn.filledEnd > log.end.offset { try? segment.file.truncate(to: log.end.offset) }
             turn.end = log.end
             try synchronize(&turn)

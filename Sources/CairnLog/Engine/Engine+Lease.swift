@@ -1,17 +1,18 @@
 // The right to append, which processes that have the store open for writing share.
 //
-//   take        before a commit, without the turn: wait for the lease (LeaseLock.swift), read what others wrote, and
-//               say in the mark that the log may go on behind it
-//   keep        it stays with this process from commit to commit. From time to time it is looked whether somebody waits for it.
-//               Who waits reads along what is durable; so while somebody does, commits are synced often
-//   give back   with the turn, when somebody waits or nobody has written for a while: all that was committed is synced, and
-//               the mark says that the log ends there
+//   take        before a commit, without the write lock: wait for the lease (LeaseLock.swift), read what
+//               other processes wrote, and record in the mark that the log may continue after it
+//   keep        it stays with this process from commit to commit. From time to time the process checks
+//               whether another one waits for it. A waiting process reads what is durable, so while one
+//               waits, commits are synced often
+//   give back   with the write lock, when another process waits or none has written for a while: all commits
+//               are synced, and the mark records that the log ends there
 //
-// Whoever finds the lease without such a mark knows that the process before it died, or knew nothing of its disk any more, and
-// reads the log as one that was not closed.
+// A process that takes the lease without such a mark knows that its predecessor died, or no longer knew the
+// state of its disk, and reads the log as one that was not closed.
 //
-// Invariants: LE1: whoever has no lease changes neither the log nor the mark. LE2: a commit is made on the newest state that
-// any process has made.
+// Invariants: LE1: a process without the lease changes neither the log nor the mark. LE2: a commit is based
+// on the newest state that any process has made.
 // Threads: any.
 
 import CairnFileSystem
@@ -21,27 +22,27 @@ import Synchronization
 
 /// Whether a process can append to the log.
 final class EngineLease: Sendable {
-    /// Changed with the turn only.
+    /// Changed only while holding the write lock.
     private let isOurs: Atomic<Bool>
     private let marking = Mutex(())
-    /// How many works must not lose it on their way.
+    /// The number of operations that must not lose it.
     private let pins = Atomic(0)
     /// Seconds to wait for it.
     let timeout: Double
     /// One thread at a time waits for it; the others wait for that one.
     let asking = LongLock(())
-    /// Whether the store is being closed: what is done in the background waits for nobody any more.
+    /// Whether the store is being closed: background work no longer waits for other processes.
     let isEnding = Atomic(false)
-    /// Whether it will be looked soon whether it is to be given back.
+    /// Whether a check is scheduled that may give it back.
     let isLookedAt = Atomic(false)
     let tenure = Mutex(Tenure())
 
-    /// How long this process has had the lease, in looks.
+    /// How long this process has held the lease, in checks.
     struct Tenure {
-        /// Whether it had to wait, so that others are likely to want it again.
+        /// Whether this process had to wait: other processes are likely to want it again.
         var isContested = false
         var looks = 0
-        /// Where the log ended at the last look, and at how many looks it has ended there.
+        /// Where the log ended at the last check, and how many checks have found it there.
         var end: UInt64 = 0
         var idleLooks = 0
     }
@@ -53,12 +54,12 @@ final class EngineLease: Sendable {
 
     var isHeld: Bool { isOurs.load(ordering: .acquiring) }
 
-    /// The caller has the turn.
+    /// Sets whether this process may append. The caller holds the write lock.
     func setHeld(_ isHeld: Bool) {
         marking.withLock { _ in isOurs.store(isHeld, ordering: .releasing) }
     }
 
-    /// Runs a closure if this process may append. It is not given back meanwhile.
+    /// Runs a closure if this process may append. The lease is not given back until it returns.
     func whileHeld(_ body: () -> Void) { marking.withLock { _ in if isHeld { body() } } }
 
     var isPinned: Bool { pins.load(ordering: .acquiring) > 0 }
@@ -69,14 +70,14 @@ final class EngineLease: Sendable {
 extension Engine {
     // MARK: Taking
 
-    /// Runs a closure with the turn, while no other process can append.
+    /// Runs a closure with the write lock, while no other process can append.
     ///
     /// - Throws: `StoreError` with `.storeInUse` if another process keeps the lease for longer than the store's options allow.
     package func withLease<R>(_ body: (inout Turn) throws(StoreError) -> R) throws(StoreError) -> R
     {
         while true {
             let result = try withTurn { turn throws(StoreError) -> R? in
-                // Who may not write at all is told so by the body.
+                // If this engine cannot write at all, the body throws the reason.
                 guard lease.isHeld || isReadOnly || turn.isClosed || queue.cause != nil else {
                     return nil
                 }
@@ -90,9 +91,9 @@ extension Engine {
     private func takeLease(within seconds: Double) throws(StoreError) {
         let end = MonotonicTime.now + seconds
         try lease.asking.withLock { _ throws(StoreError) in
-            // Somebody of this process has got it meanwhile.
+            // Another thread of this process has taken it in the meantime.
             if lease.isHeld || isClosed.load(ordering: .acquiring) { return }
-            // Whoever has given it back is through with that: what it unlocks later would be this one's.
+            // Waits for the thread that gave it back: what that thread unlocks later would be the new lease.
             withTurnAnyway { _ in }
             guard try wait(until: end) else {
                 if lease.isEnding.load(ordering: .acquiring) { throw Self.isClosedAlready }
@@ -110,7 +111,8 @@ extension Engine {
         keepLease()
     }
 
-    /// A store that another machine has open to write is written to by this one no more.
+    /// Claims the store for this machine. If another machine has it open for writing, this engine no longer
+    /// writes to it.
     private func claimForHost() throws(StoreError) {
         do throws(StoreError) {
             try files.claimForHost()
@@ -120,7 +122,7 @@ extension Engine {
         }
     }
 
-    /// Waits for the lease; false if another process keeps it, or the store is about to be closed.
+    /// Waits for the lease; returns false if another process keeps it, or the store is about to close.
     private func wait(until end: MonotonicTime) throws(StoreError) -> Bool {
         do {
             if try files.lease.take(within: 0) {
@@ -131,7 +133,8 @@ extension Engine {
             return try files.lease.take(
                 within: max(0, end.secondsFromNow),
                 unless: { lease.isEnding.load(ordering: .acquiring) },
-                // So that little is left to be read with the lease. Who has others before it reads more at once later.
+                // Leaves little to read once this process has the lease. A process with others before it
+                // reads more at once later.
                 whileNext: { for upkeep in upkeeps { upkeep.waitsForLease(self) } })
         } catch {
             throw StoreError(error)
@@ -145,35 +148,35 @@ extension Engine {
 
     private static var isClosedAlready: StoreError { StoreError(.unusable, "the store is closed") }
 
-    /// Keeps the lease until the closure ends, whoever waits for it.
+    /// Runs a closure and keeps the lease until it ends, even if other processes wait for it.
     package func keepingLease<R, E: Error>(_ body: () throws(E) -> R) throws -> R {
         lease.pin()
         defer { lease.unpin() }
-        // From here on nobody gives it back.
+        // From here on no thread gives it back.
         try withLease { _ in }
         return try body()
     }
 
-    /// The last one who has the store open says that it was closed.
+    /// Takes the lease of a store that no other process has open for writing, to record that it was closed.
     func takeLeaseToClose() {
         guard !isReadOnly, !lease.isHeld, queue.cause == nil, !isClosed.load(ordering: .acquiring),
             !files.hasOtherWriters
         else { return }
-        // What is missing otherwise is the close frame.
+        // Without the lease, only the close frame is missing.
         try? takeLease(within: 0)
     }
 
     // MARK: Giving back
 
-    /// How many looks without a commit end a lease; how many a lease has that others wait for; and after how many looks what
-    /// is not durable yet is synced, so that others see it.
+    /// The number of checks without a commit that end a lease; the number of checks that a contested lease
+    /// lasts; and the number of checks after which commits are synced, so that other processes see them.
     private static let patience = 60
     private static let looksOfContested = 4
     private static let looksUntilSync = 6
 
-    /// Whoever opens a store need not write to it.
+    /// Gives the lease back after opening: a process that opens a store need not write to it.
     func endOpening() {
-        // To begin a segment is for whoever writes, or pauses for a while.
+        // Starting a segment is left to the next commit, or to a pause between commits.
         let isKept = withTurnAnyway { turn in
             if turn.mustRoll || files.isUnfinished { return true }
             giveLeaseBack(&turn)
@@ -182,7 +185,7 @@ extension Engine {
         if isKept { keepLease() }
     }
 
-    /// Looks soon whether somebody waits for the lease.
+    /// Schedules a check whether another process waits for the lease.
     func keepLease() {
         guard sizes.leaseSeconds < .infinity, lease.isHeld,
             !lease.isLookedAt.exchange(true, ordering: .acquiringAndReleasing)
@@ -207,10 +210,10 @@ extension Engine {
             guard lease.isHeld, !turn.isClosed else { return }
             if isLeaseDue(turn, isWanted) { giveLeaseBack(&turn) }
         }
-        // Where many threads commit the turn is hardly ever free, and others would wait for ever.
+        // If many threads commit, the write lock is hardly ever free, and other processes would wait forever.
         if isWanted { withTurnAnyway(look) } else { _ = withTurnIfFree(look) }
         if looks % Self.looksUntilSync == 0, lease.isHeld, files.hasOtherUsers {
-            // Whoever commits next is told.
+            // The next commit reports the error.
             try? synchronize()
         }
         keepLease()
@@ -219,7 +222,7 @@ extension Engine {
     private func isLeaseDue(_ turn: borrowing Turn, _ isWanted: Bool) -> Bool {
         if lease.isPinned || files.isUnfinished { return false }
         if isWanted { return true }
-        // Who cannot write is in nobody's way.
+        // A process that cannot write must not block others.
         if queue.cause != nil || queue.currentFailure() != nil { return true }
         let end = turn.end.lsn
         let isIdle = queue.isIdle
@@ -235,11 +238,11 @@ extension Engine {
         }
     }
 
-    /// Makes all commits durable, and lets others append. The caller has the turn.
+    /// Makes all commits durable, and lets other processes append. The caller holds the write lock.
     func giveLeaseBack(_ turn: inout Turn) {
-        // Who waits for a commit that fails is told.
+        // A thread that waits for a failed commit gets the error.
         try? drain(&turn)
-        // So that others need not read the log anew, whose end is not theirs to touch.
+        // Otherwise other processes would have to reread the log, because they must not touch its end.
         if turn.mustRoll, queue.cause == nil { try? beginSegment(&turn) }
         var isWhole = queue.cause == nil && !turn.mustRoll
         if isWhole { isWhole = (try? synchronize(&turn)) != nil }

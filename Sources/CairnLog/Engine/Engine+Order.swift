@@ -1,22 +1,23 @@
 // Upgrades stores that were created before the order of ordered relationships was stored.
 //
-// Their schema has no property for it. Read only, their lists are in the order of the numbers, which is the order of lists
-// without keys. Opened for writing they get a schema frame more, with a larger version: it has the properties of before
-// under the numbers of before, and those of the order keys behind them. No row is written for it.
+// Their schema has no property for it. Read-only, their lists are in the order of the numbers, which is the
+// order of lists without keys. Opened for writing, they get another schema frame with a larger version: it
+// keeps the previous properties under their numbers and appends those of the order keys. No row is written
+// for it.
 
 import CairnFormat
 import CairnModel
 import CairnStore
 
 extension Engine {
-    /// Adds the properties for order keys to the store, if it has none.
+    /// Adds the properties for order keys to the store if it has none.
     func makePlacesForOrder() throws(StoreError) {
         let catalog = registry.read { $0.catalog }
         guard !isReadOnly, sizes.keepsOrder, !catalog.keepsOrder else { return }
         _ = try commit(author: nil, contextName: nil) { builder throws(StoreError) in
             try builder.makePlacesForOrder()
         }
-        // What is retired from here on is retired in a segment that names the new schema.               F-723
+        // From here on, segments are retired in a segment that names the new schema.                    F-723
         try rollSegment()
     }
 }

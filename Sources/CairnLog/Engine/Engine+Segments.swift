@@ -1,4 +1,4 @@
-// Begins the segments of the log, and those that compaction writes.
+// Starts the segments of the log, and those that compaction writes.
 //
 // Threads: any; everything here takes the turn, or is called by its holder.
 
@@ -17,12 +17,13 @@ extension Engine {
             max(sizes.segmentBytes, turn.segments.bytes(to: turn.end) / 64))
     }
 
-    /// A number that no segment had.
+    /// Returns a number that no segment had.
     func issueSegmentNumber() -> UInt32 {
         lastSegment.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
-    /// Makes a segment's file, whose number other processes may give to theirs at the same time.
+    /// Creates a segment's file. Other processes may use the same number at the same time, so a taken one is
+    /// skipped.
     private func withNewNumber<R>(_ make: (UInt32) throws(FileSystemError) -> R)
         throws(FileSystemError) -> R
     {
@@ -35,7 +36,7 @@ extension Engine {
         }
     }
 
-    /// How far numbers are issued: the log never says less than it said before (DR1).
+    /// Returns the next number of each tree: the log never records less than it did before (DR1).
     func counters(_ turn: borrowing Turn) -> [TreeCounter] {
         let catalog = turn.head.state.catalog
         return catalog.treesInOrder.map {
@@ -45,9 +46,9 @@ extension Engine {
         }
     }
 
-    /// Begins a new segment though the newest one is not full, so that what it holds can be compacted.
+    /// Starts a new segment even if the newest one is not full, so that its content can be compacted.
     ///
-    /// - Parameter number: the segment that is to be closed; nothing is done if another one takes commits by now.
+    /// - Parameter number: the segment to close; does nothing if another one takes commits by now.
     package func rollSegment(ifNewest number: UInt32? = nil) throws(StoreError) {
         try withLease { turn throws(StoreError) in
             repair(&turn)
@@ -57,8 +58,8 @@ extension Engine {
         }
     }
 
-    /// Makes a side segment. With the lease, so that its number is one that no segment of the log ever had: what is in memory is
-    /// known by it.
+    /// Creates a side segment. Requires the lease, so that its number is one that no segment of the log ever
+    /// had: memory identifies segments by number.
     func makeSideSegment(commit: UInt64) throws(StoreError) -> (segment: Segment, end: LogEnd) {
         let made = try withLease { turn throws(StoreError) in
             repair(&turn)
@@ -78,18 +79,18 @@ extension Engine {
         return made
     }
 
-    /// Gives the space back that a side segment has behind what is adopted of it (F-657); all of it if that is nothing.
-    /// Nobody writes to it any more.
+    /// Reclaims the space that a side segment has after its adopted part (F-657); removes the segment if
+    /// nothing was adopted. It is no longer written to.
     func trimSideSegment(_ segment: Segment) {
         try? withTurn { turn throws(StoreError) in
             repair(&turn)
-            // Where a sync failed, more may be adopted on the disk than is known here.
+            // After a failed sync, more may be adopted on disk than is known here.
             try checkWritable(turn)
             trim(segment, turn)
         }
     }
 
-    /// The same for the holder of the turn.
+    /// The same for a caller that holds the write lock.
     func trim(_ segment: Segment, _ turn: Turn) {
         if let side = turn.segments.sides.first(where: {
             $0.segment.number == segment.number
@@ -103,16 +104,16 @@ extension Engine {
         }
     }
 
-    /// Begins a new segment: header and start frame, synced, with the folder (FS1).
+    /// Starts a new segment: header and start frame, synced, with the folder (FS1).
     ///
-    /// - Parameter flags: what is said of it besides what is said of the one before.                 F-206
+    /// - Parameter flags: its feature flags in addition to those of the previous segment.  F-206
     package func beginSegment(_ turn: inout Turn, adding flags: FeatureFlags = FeatureFlags())
         throws(StoreError)
     {
-        // A successor states where its predecessor ends, so what lies below must not be lost any more.
+        // A successor states where its predecessor ends, so everything before that must be durable.
         try drain(&turn)
         try synchronize(&turn)
-        // Damaged parts of a checkpoint can be made up for as long as the log is in this segment.
+        // Damaged parts of a checkpoint can be repaired as long as the log is in this segment.
         image?.loadAll()
         try image?.repair()
         let catalog = turn.head.state.catalog
@@ -132,18 +133,18 @@ extension Engine {
                         beside: now.live.current.header.flags.union(flags), sizes))
             }
         } catch {
-            // As with every failed sync: that a later one succeeds would prove nothing.
+            // As with every failed sync: a later success would prove nothing.
             if error.operation == .synchronize || error.operation == .syncDirectory {
                 queue.poison(StoreError(error))
             }
-            // If the file could not be removed either, it says that the log goes on from here in another segment. Where there
-            // was no room and it is gone, zeros ahead may still hold a commit.
+            // If the file could not be removed either, it says that the log continues in another segment. If
+            // there was no space and the file is gone, the prefilled zeros may still hold a commit.
             if !error.isWantOfRoom || !files.isGone(number) { turn.mustRoll = true }
             throw StoreError(error)
         }
         reader.largeValues.add(segment.segment)
         if turn.filledEnd > turn.end.offset {
-            // Zeros behind the end mean nothing, and need no sync to go (SG2).
+            // Zeros after the end mean nothing, and their removal needs no sync (SG2).
             let last = turn.segments.current
             last.waitForFilling()
             try? last.file.truncate(to: turn.end.offset)
@@ -158,7 +159,7 @@ extension Engine {
 }
 
 extension FileSystemError {
-    /// Whether a file could not be made or grow because the disk is full.
+    /// Whether a file could not be created or grow because the disk is full.
     fileprivate var isWantOfRoom: Bool {
         (operation == .open || operation == .write)
             && (code == .noSpace || code == .diskQuotaExceeded)

@@ -1,17 +1,18 @@
 // A store that is open in this process: one engine for all coordinators that have opened it.
 //
-// Readers pin the published state and take no lock after that. Writers take the turn, one after the other; the
-// turn covers check, apply and encode, against the newest state that was sealed (the head), which need not be
-// published. Writing, syncing and publishing follow without the turn, see `CommitQueue`.
+// Readers pin the published state and take no lock after that. Writers take the write lock one at a time; it
+// covers check, apply and encode, against the newest sealed state (the head), which need not be published.
+// Writing, syncing and publishing follow without the write lock, see `CommitQueue`.
 //
-//   commit = begin (roll the segment if it is full) → body → seal → give the turn back → wait for the queue
+//   commit = start (roll a full segment) → body → seal → release the write lock → wait for the queue
 //
-// Who needs no sync and is alone writes and publishes within the turn instead: there is nobody to share a write with.
+// A single writer that needs no sync writes and publishes within the write lock instead: no other could share
+// the write.
 //
-// A commit that fails before it is sealed is forgotten: its state, and what it wrote behind the end. When the
-// queue fails, the next holder of the turn cuts the log back and makes the published state the head again.
-// When a sync fails, or the cut, nothing is known any more: the engine is poisoned, goes on reading, and every
-// commit throws the first cause.
+// A commit that fails before it is sealed is discarded: its state, and what it wrote after the end. When the
+// queue fails, the next holder of the write lock truncates the log and makes the published state the head
+// again. When a sync or the truncation fails, the state of the disk is unknown: the engine is poisoned,
+// continues to read, and every commit throws the first cause.
 //
 // Invariants: CM1: after return every new snapshot contains the commit. CM2: after a crash the store holds a
 // prefix of the commits that includes every full one that returned.
@@ -36,29 +37,30 @@ import SystemPackage
 
 /// An open store.
 package final class Engine: Sendable {
-    /// What only the holder of the turn may touch.
+    /// The state that only the holder of the write lock may access.
     package struct Turn {
         /// The newest state that was sealed.
         var head: HeldState<EngineState>
-        /// The commit that made it, if it may not be published yet.
+        /// The commit that created it, if it may not be published yet.
         var last: CommitTicket?
         /// Where the next frame goes.
         var end: LogEnd
         /// The segments of the store.
         package var segments: LiveSet
-        /// Whether the newest one is open to be written: whoever only follows others has it open to be read.
+        /// Whether the newest one is open for writing: an engine that only follows other processes has it
+        /// open for reading.
         var isCurrentWritable = true
         var isClosed = false
-        /// Up to where the last segment is filled with zeros ahead.
+        /// The offset up to which the last segment is prefilled with zeros.
         var filledEnd: UInt64 = 0
-        /// How many zeros are written next; 0 if no more are wanted for this segment.
+        /// How many zeros are written next; 0 if this segment needs no more.
         var fillBytes: UInt64
         var isFilling = false
-        /// Whether the next commit must begin a new segment: what follows the end is not ours to touch.
+        /// Whether the next commit must start a new segment: what follows the end must not be touched.
         var mustRoll: Bool
-        /// The next number of each tree, also after commits that failed: a number is given once.
+        /// The next number of each tree, also after failed commits: a number is never reused.
         package var nextNumbers: [UInt32]
-        /// A state that nobody has any more, in whose memory the next one is made.
+        /// A state that is no longer in use, whose memory the next one reuses.
         var spare: HeldState<EngineState>?
     }
 
@@ -71,55 +73,58 @@ package final class Engine: Sendable {
     let snapshotLimit: UInt64
     package let sizes: StoreSizes
     package let clock: any StoreClock
-    /// What the pages of the published state are from: those of one that was read anew have a pool of their own.
+    /// The pool of the published state's pages: a state that was reread has its own.
     var pool: PagePool { registry.pool }
     package let reader: StoreReader
     package let tools: CommitTools
-    /// What was written since the store was opened.
+    /// Counts what was written since the store was opened.
     let writes = WriteCounter()
     package let registry: StateRegistry<EngineState>
     package let queue: CommitQueue
-    /// Who is told of commits.
+    /// Notifies observers of commits.
     let changes: CommitFeed
     let disk: CommitDisk
-    /// Runs what is soon done and must not wait: syncs, zeros ahead, looking for new commits.
+    /// Runs short work that must not wait: syncs, prefilling zeros, checking for new commits.
     let scheduler: any BackgroundScheduler
-    /// Runs what takes long: checkpoints and compaction.
+    /// Runs long work: checkpoints and compaction.
     let housekeeper: any BackgroundScheduler
-    /// What is known of the newest checkpoint.
+    /// What is known about the newest checkpoint.
     let checkpoint: Mutex<CheckpointProgress>
-    /// The largest number that a segment was given.
+    /// The largest segment number that was issued.
     let lastSegment: Atomic<UInt32>
-    /// The snapshots that somebody has.
+    /// The open snapshots.
     let snapshots = SnapshotPins()
-    /// Whether the store was closed: its folder may be somebody else's. Who makes or removes files without the turn
-    /// keeps this locked meanwhile.
+    /// Whether the store was closed: its folder may belong to another engine. Code that creates or removes
+    /// files without the write lock holds this lock.
     let isReleased = LongLock(false)
-    /// The same, to be asked without waiting.
+    /// The same, to be read without waiting.
     let isClosed = Atomic(false)
-    /// Locked by the registry while it closes the engine; others who want the store wait for that.
+    /// Locked by the registry while it closes the engine; other threads that open the store wait for that.
     let closing = LongLock(false)
-    /// Whether a sync of grouped commits is on its way.
+    /// Whether a sync of grouped commits is scheduled.
     let isSyncScheduled = Atomic(false)
-    /// What of the state is still in the checkpoint that it was opened from.
+    /// The part of the state that is still in the checkpoint that it was opened from.
     let image: CheckpointImage?
     /// What recovery found.
     let recovery: RecoveryReport
-    /// Whether the checkpoint that it was opened from lacks fetch indexes, so that they were built, and no other was taken for
-    /// that.
+    /// Whether the checkpoint that it was opened from lacks fetch indexes, so that they were built, and no
+    /// other checkpoint was taken for that reason.
     let lacksFetchIndexes: Atomic<Bool>
-    /// Where the log ended when it was last looked whether checkpoint or compaction are due; the largest number before.
+    /// Where the log ended when checkpoint and compaction were last checked; the largest number before the
+    /// first check.
     private let lookedAt = Atomic<UInt64>(.max)
-    /// Where the log ended when it was opened, if a close frame was its last, and the numbers that this says.
+    /// Where the log ended when it was opened, if its last frame was a close frame, and the numbers in that
+    /// frame.
     let openedAt: (end: LogEnd, nextNumbers: [UInt32])?
     private let turn: LongLock<Turn>
     /// Whether this process may append; see Engine+Lease.swift.
     let lease: EngineLease
-    /// The mark beside which the log was read, if somebody else had the lease: it may be of before the machine stopped.
+    /// The mark next to which the log was read, if another process had the lease: it may predate a stop of
+    /// the machine.
     let openedBeside: MarkRecord?
-    /// What is done beside the commits.
+    /// The work in addition to commits.
     let upkeeps: [any EngineUpkeep]
-    /// The engine, for what is done later.
+    /// The engine, for scheduled work.
     let link = EngineLink()
 
     init(_ opened: OpenedLog, options: LogStoreOptions, upkeeps: [any EngineUpkeep])
@@ -203,7 +208,7 @@ package final class Engine: Sendable {
         if lease.isHeld { endOpening() }
     }
 
-    /// The upkeep of a kind.
+    /// Returns the upkeep of a kind.
     func upkeep<Upkeep: EngineUpkeep>(_ kind: Upkeep.Type = Upkeep.self) -> Upkeep {
         for upkeep in upkeeps { if let upkeep = upkeep as? Upkeep { return upkeep } }
         preconditionFailure("an engine is made with all upkeep that somebody asks for")
@@ -217,12 +222,12 @@ package final class Engine: Sendable {
         return min(256 << 20, pages / 16 * size)
     }()
 
-    /// As many as there are cores that the process may use: at most four, as more wait for the same memory.
+    /// The number of cores that the process may use: at most four, as more wait for the same memory.
     private static var defaultScanThreads: Int { min(4, Int(cairn_usable_cores())) }
 
     // MARK: Writing
 
-    /// What became of a commit when the turn was given back.
+    /// The outcome of a commit when the write lock was released.
     private enum Made {
         /// The commit's number, its ticket, and the end of the log after it. No ticket: it is published already.
         case sealed(UInt64, CommitTicket?, UInt64)
@@ -232,10 +237,10 @@ package final class Engine: Sendable {
         case failed(StoreError, CommitTicket?)
     }
 
-    /// Makes one commit of what the body does. Gives the body's result and the commit's number, nil if
-    /// nothing changed. Observers are told of it, unless it is silent: one that changes no object.
+    /// Runs the body as one commit. Returns the body's result and the commit's number, nil if nothing
+    /// changed. Observers are notified unless the commit is silent, that is, changes no object.
     ///
-    /// - Parameter number: its number, if that is above the last one: some may be left out (F-602).
+    /// - Parameter number: its number, if that is greater than the last one: numbers may be skipped (F-602).
     package func commit<R>(
         author: String?, contextName: String?, isSilent: Bool = false, number: UInt64? = nil,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
@@ -249,7 +254,7 @@ package final class Engine: Sendable {
         return (result, number)
     }
 
-    /// The same for all results: a commit is much code, of which there is to be one copy.
+    /// The same for all result types: a commit is much code, of which there should be one copy.
     @inline(never)
     private func commitAny(
         _ origin: CommitOrigin, _ body: (inout CommitBuilder) throws(StoreError) -> Void
@@ -269,11 +274,11 @@ package final class Engine: Sendable {
             }
             return number
         case .unchanged(let ticket):
-            // What made a change needless must not be lost after we have said so.
+            // A commit that made a change needless must not be lost after this one has returned.
             if let ticket { try wait(for: ticket) }
             return nil
         case .failed(let error, let ticket):
-            // Who looks for what stands against the commit must be able to find it.
+            // A caller that looks for what conflicts with the commit must be able to find it.
             if let ticket { try? wait(for: ticket) }
             throw error
         }
@@ -285,7 +290,7 @@ package final class Engine: Sendable {
             .invalidRequest, "the \(name) has more than \(CommitPayload.maximumText) bytes")
     }
 
-    /// Whether enough was written since it was last looked whether there is something to be done beside the commits.
+    /// Whether enough was written since the last check for work in addition to commits.
     private func isTimeToLook(_ end: UInt64) -> Bool {
         let end = volume(at: end)
         let last = lookedAt.load(ordering: .relaxed)
@@ -295,7 +300,7 @@ package final class Engine: Sendable {
         return true
     }
 
-    /// Waits until a commit is published, or throws what it failed for.
+    /// Waits until a commit is published, or throws the reason of its failure.
     private func wait(for ticket: CommitTicket) throws(StoreError) {
         while true {
             switch queue.wait(for: ticket) {
@@ -306,7 +311,7 @@ package final class Engine: Sendable {
         }
     }
 
-    /// Runs a closure while nobody else can write.
+    /// Runs a closure with the write lock.
     package func withTurn<R>(_ body: (inout Turn) throws(StoreError) -> R) throws(StoreError) -> R {
         try checkReentry()
         queue.committers.add(1, ordering: .relaxed)
@@ -314,7 +319,7 @@ package final class Engine: Sendable {
         return try turn.withLock { turn throws(StoreError) in try body(&turn) }
     }
 
-    /// Throws in a thread that has the turn: what waits for others could wait for it.
+    /// Throws in a thread that holds the write lock: waiting for other threads could deadlock.
     func checkReentry() throws(StoreError) {
         guard !turn.isHeldByThisThread else {
             throw StoreError(
@@ -324,17 +329,17 @@ package final class Engine: Sendable {
         }
     }
 
-    /// The same if nobody has the turn now; else nil.
+    /// The same if the write lock is free; otherwise returns nil.
     func withTurnIfFree<R>(_ body: (inout Turn) -> R) -> R? {
         turn.withLockIfAvailable { body(&$0) }
     }
 
-    /// The same for work of the engine's own, which may fail and which nothing calls back.
+    /// The same for the engine's own work, which may throw and is never called back.
     func withTurnThrowing<R>(_ body: (inout Turn) throws(StoreError) -> R) throws(StoreError) -> R {
         try turn.withLock { turn throws(StoreError) in try body(&turn) }
     }
 
-    /// The same for work of the engine's own, which nothing calls back.
+    /// The same for the engine's own work, which is never called back.
     package func withTurnAnyway<R>(_ body: (inout Turn) -> R) -> R {
         turn.withLock { body(&$0) }
     }
@@ -355,7 +360,7 @@ package final class Engine: Sendable {
             do throws(StoreError) {
                 try beginSegment(&turn)
             } catch {
-                // On a full disk zeros ahead may hold the commit.
+                // On a full disk, prefilled zeros may hold the commit.
                 guard error.code == .noSpace, !turn.mustRoll, queue.cause == nil,
                     turn.filledEnd > turn.end.offset
                 else { throw error }
@@ -401,7 +406,7 @@ package final class Engine: Sendable {
             isDirect = isAlone
             if isDirect { try builder.log.flush() }
         } catch {
-            // Nobody has heard of the numbers of a trial.
+            // The numbers of a trial were never visible.
             if !(error.cause is BatchTrial) {
                 turn.nextNumbers.assign(builder.state.nextNumbers)
             }
@@ -426,7 +431,8 @@ package final class Engine: Sendable {
             isFull: durability == .full, origin: origin)
         guard queue.seal(sealed, chunk) else {
             sealed.pages.giveAll(to: held.pool)
-            // The states it was made on will never be. Nothing of it is in the log once that is cut.
+            // The states that it is based on will never exist. Nothing of it is in the log once that is
+            // truncated.
             let error = queue.currentFailure()?.failure.error ?? queue.cause
             repair(&turn)
             guard let error else {
@@ -439,7 +445,7 @@ package final class Engine: Sendable {
         return .sealed(number, ticket, end.lsn)
     }
 
-    /// A state for the next commit that nobody else has; what is in it means nothing.
+    /// Returns a state for the next commit that is not in use; its content is meaningless.
     private func unusedState(_ number: UInt64, _ turn: inout Turn) -> HeldState<EngineState> {
         let pool = turn.head.pool
         if let spare = turn.spare.take(), spare.pool === pool { return spare }
@@ -447,13 +453,13 @@ package final class Engine: Sendable {
             EngineState(placeholderWith: turn.head.state.catalog), epoch: number, pool: pool)
     }
 
-    /// Whether a commit may be written and published by the holder of the turn: it needs no sync, nothing is in the
-    /// queue, and nobody waits for the turn with whom it could share the write.
+    /// Whether the holder of the write lock may write and publish a commit: it needs no sync, the queue is
+    /// empty, and no other thread waits for the write lock and could share the write.
     private var isAlone: Bool {
         durability != .full && queue.committers.load(ordering: .relaxed) == 1 && queue.isIdle
     }
 
-    /// The next commit stands on this one.
+    /// Makes a commit the base of the next one.
     private func finish(
         _ held: HeldState<EngineState>, _ ticket: CommitTicket?, _ end: LogEnd, mergedBytes: Int,
         _ turn: inout Turn
@@ -476,7 +482,7 @@ package final class Engine: Sendable {
         }
     }
 
-    /// Forgets a commit: what it wrote is cut off before anybody hears of the failure.
+    /// Discards a commit: what it wrote is truncated before any caller learns of the failure.
     private func abandon(_ builder: consuming CommitBuilder, _ turn: inout Turn) {
         let hasWritten = builder.log.hasWritten
         if builder.hasChanges { tools.memory.smallRows.pointee.forget() }
@@ -484,8 +490,8 @@ package final class Engine: Sendable {
         if hasWritten { cut(to: turn.end, &turn) }
     }
 
-    /// Cuts the last segment off behind an end, durably, and the zeros there with it. If that fails nothing is
-    /// known of the log any more.
+    /// Truncates the last segment after an end, durably, including the zeros there. If that fails, the state
+    /// of the log is unknown.
     private func cut(to end: LogEnd, _ turn: inout Turn) {
         let segment = turn.segments.current
         segment.waitForFilling()
@@ -498,8 +504,8 @@ package final class Engine: Sendable {
         }
     }
 
-    /// Undoes what failed in the queue, if anything did: complete commit frames may lie in the file already,
-    /// and the head stands on states that will never be.
+    /// Undoes what failed in the queue, if anything did: the file may already contain complete commit frames,
+    /// and the head is based on states that will never exist.
     package func repair(_ turn: inout Turn) {
         guard let (failure, end) = queue.currentFailure() else { return }
         tools.memory.smallRows.pointee.forget()
@@ -511,7 +517,7 @@ package final class Engine: Sendable {
         queue.finishFailure(cause: failure.isFinal ? failure.error : nil)
     }
 
-    /// Waits until all that is sealed is published.
+    /// Waits until all sealed commits are published.
     func drain(_ turn: inout Turn) throws(StoreError) {
         if queue.drain() { return }
         let error = queue.currentFailure()?.failure.error
@@ -519,22 +525,22 @@ package final class Engine: Sendable {
         if let error { throw error }
     }
 
-    /// Makes all that is published durable. Nothing is sealed, as the caller has drained the queue.
+    /// Makes everything that is published durable. Nothing is sealed, as the caller has drained the queue.
     func synchronize(_ turn: inout Turn) throws(StoreError) {
         guard queue.durable < turn.end.lsn else { return }
         do {
-            // Not by the head: of a segment that was begun and has no commit yet it knows nothing.
+            // Not by the head: it does not know a segment that was started and has no commit yet.
             try disk.synchronize(
                 turn.segments.current, to: turn.end, commit: turn.head.state.commit)
         } catch {
-            // Trying again could report success for lost bytes.
+            // A retry could report success for lost bytes.
             queue.poison(error)
             throw error
         }
         queue.advance(to: turn.end, durable: turn.end.lsn)
     }
 
-    /// Makes or removes files while nobody else does, and while the folder is ours.
+    /// Creates or removes files while no other thread does, and while the folder belongs to this engine.
     func inFolder<R: Sendable>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         try isReleased.withLock { isReleased throws(StoreError) -> R in
             if isReleased { throw StoreError(.unusable, "the store is closed") }

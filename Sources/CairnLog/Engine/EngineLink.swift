@@ -1,8 +1,8 @@
-// A reference to an engine for later work, valid as long as the engine is open.
+// A reference to an engine for scheduled work, valid as long as the engine is open.
 //
-// A weak reference would do, but the first of them moves the counts of an object to a table beside it for good, and every request
-// counts references to the engine. So what is done later has this, and not the engine. The registry has an engine until it is
-// closed anyway.
+// A weak reference would do, but the first one permanently moves an object's reference counts to a side
+// table, and every request counts references to the engine. So scheduled work holds this instead of the
+// engine. The registry keeps an engine until it is closed anyway.
 //
 // Threads: any; one lock.
 
@@ -17,9 +17,9 @@ final class EngineLink: Sendable {
     /// Sets the engine.
     func begin(_ engine: Engine) { open.withLock { $0 = engine } }
 
-    /// Says that the engine is closed.
+    /// Clears the engine when it is closed.
     func end() {
-        // What may end with it must not end under the lock.
+        // Objects that are released with it must not be released under the lock.
         let engine = open.withLock { $0.take() }
         withExtendedLifetime(engine) {}
     }

@@ -1,7 +1,7 @@
-// Changes of the live set after the newest main segment's start frame, read on their own.        Format 65
+// Changes of the live set after the newest main segment's start frame, read on their own.           Format 65
 //
-// A segment that was retired may be gone, so before one is called missing its retirement is looked for.
-// Frames are taken up to the first that fails: what that means is for whoever reads the log to say.
+// A retired segment may be gone, so its retirement is searched for before it is reported missing. Frames are
+// read up to the first invalid one: what that means is decided by the reader of the log.
 // Threads: one reader in one thread.
 
 package import CairnFormat
@@ -12,8 +12,8 @@ package struct LaterChanges {
     package private(set) var adopted: [AdoptPayload.Part] = []
 
     /// - Parameters:
-    ///   - limit: an LSN; nothing beyond it counts.
-    ///   - lastCommit: a commit; nothing after it counts.
+    ///   - limit: an LSN; everything beyond it is ignored.
+    ///   - lastCommit: a commit; everything after it is ignored.
     package init(_ found: FoundSegment, limit: UInt64?, through lastCommit: UInt64? = nil)
         throws(StoreError)
     {

@@ -1,8 +1,8 @@
 // The members of live sets: their files, and which of them may be missing because they were retired later.
 //
-// A writer removes a segment when its retirement is durable. So what the newest start frame lists, or a commit behind it
-// adopts, may be missing; then a retire frame behind it says so, and the member is passed over. Whoever follows a writer
-// needs all that is behind its state.
+// A writer removes a segment when its retirement is durable. So a segment that the newest start frame lists,
+// or that a later commit adopts, may be missing; then a later retire frame says so, and the member is
+// ignored. A process that follows a writer needs everything after its state.
 //
 // Invariants: nothing is written.
 // Threads: one reader in one thread.
@@ -11,13 +11,13 @@ import CairnFormat
 import CairnStore
 
 struct LiveMembers {
-    /// The newest main segment, which lists what is gone; nil if nothing can be.
+    /// The newest main segment, which lists the retired ones; nil if none can be missing.
     private let newest: FoundSegment?
-    /// An LSN beyond which nothing counts.
+    /// An LSN beyond which everything is ignored.
     private let limit: UInt64?
-    /// A commit behind which nothing does.
+    /// A commit after which everything is ignored.
     private let lastCommit: UInt64?
-    /// Where files are looked for that were not there at first; nil: nowhere.
+    /// Where to look for files that were missing at first; nil: nowhere.
     private let files: StoreFiles?
     private var whole: [UInt32: FoundSegment]
     private let notWhole: [UInt32: StoreError]
@@ -25,7 +25,7 @@ struct LiveMembers {
     private(set) var gone: Set<UInt32> = []
     private var later: LaterChanges?
 
-    /// The members of a log that is read as it was found.
+    /// The members of a log that is read as found.
     init(_ found: FoundLog, limit: UInt64?, through lastCommit: UInt64? = nil) {
         newest = found.mains.last
         self.limit = limit
@@ -35,7 +35,7 @@ struct LiveMembers {
         notWhole = found.notWhole
     }
 
-    /// The members of a log that another process writes, which makes new ones.
+    /// The members of a log that another process writes, which creates new segments.
     init(_ found: FoundLog, followingIn files: StoreFiles) {
         newest = nil
         limit = nil
@@ -45,8 +45,8 @@ struct LiveMembers {
         notWhole = found.notWhole
     }
 
-    /// Judges the members of a start frame's live set that are not there: of several that nothing excuses the one with
-    /// the largest number is named.
+    /// Checks the missing members of a start frame's live set. Of those that were not retired, throws the
+    /// error of the one with the largest number.
     mutating func judge(_ missing: [UInt32: StoreError]) throws(StoreError) {
         for (number, error) in missing.sorted(by: { $0.key > $1.key }) {
             guard try isRetired(number) else { throw error }
@@ -54,10 +54,10 @@ struct LiveMembers {
         }
     }
 
-    /// A segment that is whole.
+    /// The segment of that number, if it is whole.
     subscript(number: UInt32) -> FoundSegment? { whole[number] }
 
-    /// The side segment of that number; nil if it is gone.
+    /// Returns the side segment of that number; nil if it is gone.
     mutating func side(_ number: UInt32) throws(StoreError) -> FoundSegment? {
         if whole[number] == nil, let files {
             var search = SegmentSearch(files)
@@ -77,7 +77,7 @@ struct LiveMembers {
         try changes()?.retired.contains(number) ?? false
     }
 
-    /// What the newest segment says of the live set behind its start frame, read when it is first asked for.
+    /// The changes of the live set in the newest segment after its start frame, read on first use.
     private mutating func changes() throws(StoreError) -> LaterChanges? {
         guard later == nil, let newest else { return later }
         later = try LaterChanges(newest, limit: limit, through: lastCommit)
@@ -86,7 +86,7 @@ struct LiveMembers {
 
     // MARK: Schema
 
-    /// The schema that a start frame names. If its segment is gone, compaction has written it once more.
+    /// Returns the schema that a start frame names. If its segment is gone, compaction has rewritten it.
     mutating func schema(of newest: FoundSegment) throws(StoreError) -> Catalog {
         let place = newest.start.schema
         let known: Catalog?
@@ -133,7 +133,7 @@ struct LiveMembers {
 }
 
 extension FrameScanner {
-    /// Goes on where a part of a side segment begins.
+    /// Continues where a part of a side segment begins.
     mutating func skip(to part: AdoptPayload.Part) {
         skip(
             to: LogEnd(

@@ -1,4 +1,4 @@
-// What follows the end of a log: whether it was durable, and how much of it is ignored.          Format 60.4
+// What follows the end of a log: whether it was durable, and how much of it is ignored.           Format 60.4
 //
 // Threads: one reader in one thread.
 
@@ -8,13 +8,13 @@ import CairnStore
 
 /// The part of a log from the first invalid frame.
 struct LogTail {
-    /// The segment in which the frame failed, and all later ones.
+    /// The segment in which the frame is invalid, and all later ones.
     private let segments: ArraySlice<FoundSegment>
     private let segment: Segment
-    /// Where it failed.
+    /// The offset of the invalid frame.
     private let position: UInt64
 
-    /// - Parameter segments: the one in which the frame failed, and all later ones.
+    /// - Parameter segments: the one in which the frame is invalid, and all later ones.
     init(_ segments: ArraySlice<FoundSegment>, position: UInt64) {
         guard let first = segments.first else {
             preconditionFailure("a frame fails in a segment")
@@ -24,10 +24,11 @@ struct LogTail {
         self.position = position
     }
 
-    /// The LSN where it failed.
+    /// The LSN of the invalid frame.
     var lsn: UInt64 { segment.baseLSN + position }
 
-    /// The largest LSN that a frame in it says to be durable. Payloads and the chain are not looked at.
+    /// Returns the largest LSN that a frame header in it records as durable. Payloads and the chain are not
+    /// checked.
     func largestMark() throws(StoreError) -> UInt64 {
         var mark: UInt64 = 0
         for later in segments.lazy.map(\.segment) {
@@ -43,7 +44,7 @@ struct LogTail {
         return mark
     }
 
-    /// Throws if something in it was promised (F-642).
+    /// Throws if something in it was guaranteed to be durable (F-642).
     func check(durable: UInt64, _ failure: FormatError?) throws(StoreError) {
         guard lsn >= durable else {
             throw .damaged(
@@ -52,7 +53,7 @@ struct LogTail {
         }
     }
 
-    /// The bytes from an end in its first segment to the last one that is not zero, and in all later ones.    F-646
+    /// The bytes from an end in its first segment to the last nonzero one, and in all later segments.   F-646
     func bytesLeftBehind(from end: UInt64) throws(StoreError) -> UInt64 {
         var bytes: UInt64 = 0
         for later in segments.lazy.map(\.segment) {
@@ -61,7 +62,7 @@ struct LogTail {
         return bytes
     }
 
-    /// Whether the last segment ends at an end, to the byte.
+    /// Whether the last segment ends exactly at an end.
     func isEmpty(from end: UInt64) throws(StoreError) -> Bool {
         do {
             return try segment.file.size() == end && segments.count == 1

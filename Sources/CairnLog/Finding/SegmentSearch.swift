@@ -1,15 +1,16 @@
-// Finds the segments in a folder that make up its log.                               Format 60.4
+// Finds the segments in a folder that make up its log.                                            Format 60.4
 //
-//   1. Every file is judged by itself: whole (header and start frame), unfinished (no frame behind the
-//      place of the start frame), or broken.                                              (FS4)
-//   2. The newest whole main segment is the log's last. A broken file above it is damage; an unfinished
-//      one is a segment whose creation did not finish, and is passed over: but everything before it was durable
-//      when its header was written.
-//   3. Its start frame lists the other members of the live set. Each must be there and whole, and what is said
-//      of one main segment must be what its successor's header says.                     (F-216)
-//   4. The files of all others rest, closed: most of them are kept for past states alone, however many there are.
+//   1. Each file is classified on its own: whole (header and start frame), unfinished (no frame after the
+//      place of the start frame), or broken. (FS4)
+//   2. The newest whole main segment is the log's last. A broken file with a larger number is damage; an
+//      unfinished one is a segment whose creation did not finish, and is ignored: but everything before it
+//      was durable when its header was written.
+//   3. Its start frame lists the other members of the live set. Each must exist and be whole, and must agree
+//      with its successor's header. (F-216)
+//   4. The files of all other segments are closed until they are read: most of them are kept only for past
+//      states, however many there are.
 //
-// A member that is not there may have been retired behind that start frame: whoever reads the frames knows.
+// A missing member may have been retired after that start frame: the reader of the frames knows.
 //
 // Invariants: nothing is written.
 // Threads: one search in one thread.
@@ -25,11 +26,11 @@ package struct FoundSegment {
     /// The chain value before its first frame.
     let chain: UInt32
     package let start: StartPayload
-    /// What the start frame says to be the last commit before it.
+    /// The last commit before it, according to its start frame.
     let startCommit: UInt64
-    /// The LSN behind its start frame.
+    /// The LSN after its start frame.
     let startEnd: UInt64
-    /// The bytes that its file had at least; 0 if they were not asked for.
+    /// A lower bound of its file's size in bytes; 0 if it was not read.
     var bytes: UInt64 = 0
 
     init(
@@ -42,13 +43,13 @@ package struct FoundSegment {
         self.startEnd = startEnd
     }
 
-    /// A segment that somebody has already, whose beginning is no matter.
+    /// A segment that is known already; its beginning does not matter.
     init(known segment: Segment) {
         self.init(
             segment: segment, chain: 0, start: StartPayload(), startCommit: 0, startEnd: 0)
     }
 
-    /// The same with a file that is closed until somebody reads from it.
+    /// Returns the same with a file that is closed until it is read.
     fileprivate func resting(on fileSystem: any FileSystem) throws(StoreError) -> FoundSegment {
         do {
             return FoundSegment(
@@ -61,15 +62,15 @@ package struct FoundSegment {
     }
 }
 
-/// What the files of a folder are.
+/// The log files of a folder.
 package struct FoundLog {
     /// The main segments of the newest start frame's live set that are whole, and the newest one, oldest first.
     package var mains: [FoundSegment] = []
     /// Every whole file of the store, by number.
     var whole: [UInt32: FoundSegment] = [:]
-    /// What is wrong with the members of the live set that are not whole, by number.
+    /// The errors of the live set's members that are not whole, by number.
     var missing: [UInt32: StoreError] = [:]
-    /// What is wrong with the files that are there and not whole, by number.
+    /// The errors of the files that exist and are not whole, by number.
     var notWhole: [UInt32: StoreError] = [:]
     /// Files whose creation did not finish.
     var unfinished: Set<UInt32> = []
@@ -77,13 +78,13 @@ package struct FoundLog {
     var promised: UInt64 = 0
     /// The numbers of all files.
     var numbers: [UInt32] = []
-    /// The commits of the checkpoints beside them, the newest first.
+    /// The commits of the checkpoints next to them, newest first.
     var checkpoints: [UInt64] = []
     /// The newest one, if it is open already.
     var newestCheckpoint: FolderContent.Opened?
 
-    /// The newest main segment and those before it, one after the other, as far as their files are there: also those that
-    /// were retired. Each gets to know its end.
+    /// Returns the newest main segment and its predecessors, oldest first, as far as their files exist,
+    /// including retired ones. Sets the end of each.
     func lineage() -> [FoundSegment] {
         guard var next = mains.last else { return [] }
         var line = [next]
@@ -101,8 +102,8 @@ package struct FoundLog {
         return line.reversed()
     }
 
-    /// Puts the segments of a state in the place of the same ones that were found, so that the log can be read behind it;
-    /// false if the one it ends in is not among the main segments.
+    /// Replaces the found segments by the same ones of a state, so that the log can be read after it; returns
+    /// false if the one that it ends in is not among the main segments.
     mutating func goOn(from segments: LiveSet, end: LogEnd) -> Bool {
         let number = end.segment
         guard let known = segments[number],
@@ -137,10 +138,10 @@ package struct SegmentSearch {
     /// The newest file, if it is open already.
     private var newest: (number: UInt32, opened: FolderContent.Opened)?
 
-    /// The number above which main segments, and what is broken, mean nothing: a copy was not finished.
+    /// The number above which main segments and broken files are ignored: a copy was not finished.
     private let lastMain: UInt32
 
-    /// The commit that the log is wanted up to: main segments that were begun behind it mean nothing.
+    /// The commit up to which the log is requested: main segments that were started after it are ignored.
     private let lastCommit: UInt64?
 
     package init(_ files: StoreFiles, lastMain: UInt32? = nil, through lastCommit: UInt64? = nil) {
@@ -149,10 +150,10 @@ package struct SegmentSearch {
         self.lastCommit = lastCommit
     }
 
-    /// The log's segments; none if no creation of one was ever finished.
+    /// Returns the log's segments; none if the creation of one was never finished.
     ///
     /// - Parameters:
-    ///   - folder: what is in the folder; nil: that is to be looked at.
+    ///   - folder: the content of the folder; nil: it is listed.
     ///   - opensNewest: whether the newest segment and the newest checkpoint will be read.
     package mutating func run(_ folder: FolderContent? = nil, opensNewest: Bool = false)
         throws(StoreError) -> FoundLog
@@ -175,7 +176,7 @@ package struct SegmentSearch {
             newest = (number, opened)
         }
         let last = try judgeAll(log.numbers)
-        // What a writer removed since the folder was listed was no part of the store any more, or is missing.
+        // What a writer removed since the folder was listed is no longer part of the store, or is missing.
         log.numbers.removeAll { judgements[$0] == nil }
         guard let last else { return log }
         for case (let number, .whole(let found)) in judgements
@@ -202,7 +203,7 @@ package struct SegmentSearch {
         return log
     }
 
-    /// Judges all files, the newest first; gives the log's last segment.
+    /// Classifies all files, newest first; returns the log's last segment.
     private mutating func judgeAll(_ numbers: [UInt32]) throws(StoreError) -> FoundSegment? {
         var last: FoundSegment?
         var failure: StoreError?
@@ -219,7 +220,7 @@ package struct SegmentSearch {
                     judgements[number] = .whole(try found.resting(on: files.fileSystem))
                 }
             case .broken(let error):
-                // What is behind a past state is no matter; what it lacks shows when it is read.
+                // Segments after a past state do not matter; what the state lacks shows when it is read.
                 if last == nil, number <= lastMain, lastCommit == nil { failure = failure ?? error }
             case .unfinished, nil: break
             }
@@ -228,7 +229,7 @@ package struct SegmentSearch {
         return last
     }
 
-    /// Whether a segment is the last one if none behind it is.
+    /// Whether a segment is the last one, provided that no later one is.
     private func isNewest(_ found: FoundSegment) -> Bool {
         let header = found.segment.header
         return header.kind == .main && found.segment.number <= lastMain
@@ -237,7 +238,7 @@ package struct SegmentSearch {
 
     // MARK: Files
 
-    /// A file by itself; nil if it is not there, or not whole.
+    /// Returns a file on its own; nil if it does not exist, or is not whole.
     mutating func whole(_ number: UInt32) throws(StoreError) -> FoundSegment? {
         let judgement = try judge(number)
         if let unreadable { throw unreadable }
@@ -245,11 +246,11 @@ package struct SegmentSearch {
         return found
     }
 
-    /// What a file is by itself; nil if it is not there.
+    /// Classifies a file on its own; returns nil if it does not exist.
     private mutating func judge(_ number: UInt32) throws(StoreError) -> Judgement? {
         let file: any File
         var size: UInt64?
-        // With most start frames.
+        // Includes most start frames.
         let beginning = RawBytes(count: 2 * SegmentHeader.size)
         do {
             if let newest, newest.number == number {
@@ -304,7 +305,7 @@ package struct SegmentSearch {
         }
     }
 
-    /// The segment with its start frame.
+    /// Reads a segment's start frame.
     private func whole(
         _ segment: Segment, _ chain: UInt32, _ beginning: RawBytes, bytes: UInt64
     ) throws -> FoundSegment {
@@ -331,7 +332,7 @@ package struct SegmentSearch {
         return found
     }
 
-    /// Whether a valid frame header of the segment is anywhere behind the place of the start frame.
+    /// Whether a valid frame header of the segment exists anywhere after the place of the start frame.
     private static func holdsFrames(_ file: any File, _ number: UInt32) throws(StoreError) -> Bool {
         var search = HeaderSearch(
             file, from: UInt64(SegmentHeader.size + FormatLimits.frameAlignment))
@@ -340,7 +341,7 @@ package struct SegmentSearch {
 
     // MARK: Live set
 
-    /// Takes the members of the newest segment's live set.
+    /// Collects the members of the newest segment's live set.
     private func collect(_ last: FoundSegment, into log: inout FoundLog) {
         for member in last.start.live {
             let number = member.number
@@ -365,7 +366,8 @@ package struct SegmentSearch {
         log.mains.append(last)
     }
 
-    /// What the newest start frame says of the segments before it must be what their successors' headers say.
+    /// Checks that the newest start frame agrees with the headers of the successors of the segments that it
+    /// lists.
     static func check(_ mains: [FoundSegment]) throws(StoreError) {
         guard let last = mains.last else { return }
         func contradiction() -> StoreError {
@@ -399,7 +401,7 @@ package struct SegmentSearch {
                         segment: header.number, offset: 0)
                 }
             } else {
-                // Those between have been retired.
+                // The segments in between have been retired.
                 guard header.predecessor > number, header.baseLSN >= before.segment.baseLSN + end
                 else { throw contradiction() }
             }

@@ -1,14 +1,15 @@
-// A process that reads follows the log of the process that writes.                        ENGINE-NOTES 15
+// A process that reads follows the log of the process that writes.                            ENGINE-NOTES 15
 //
-//   1. The mark in the lock file says how far the log is durable. A record that was torn is read again.
-//   2. The frames from the present state to the mark are read, and the next state is made from the present one.
+//   1. The mark in the lock file says how far the log is durable. A torn record is read again.
+//   2. The frames from the present state to the mark are read, and the next state is built from the present
+//      one.
 //   3. It is published like a commit: old snapshots stay, new ones see it.
-//   4. If a file is gone, because the writer compacted it away, the log is read anew, from the newest checkpoint.
+//   4. If a file is gone because the writer compacted it away, the log is reread from the newest checkpoint.
 //
-// A segment that left the store stays open as long as a state that somebody reads needs it.
+// A segment that left the store stays open as long as a state in use needs it.
 //
-// Invariants: FR1: the state at a commit is the writer's. FR2: neither waits for the other; nothing is locked. What a
-// reader shows never vanishes: nothing above the mark is read.                                      FR3
+// Invariants: FR1: the state at a commit is the writer's. FR2: neither waits for the other; nothing is
+// locked. What a reader shows never vanishes: nothing above the mark is read.                             FR3
 // Threads: any; one refresh at a time.
 
 import CairnFileSystem
@@ -20,9 +21,9 @@ import SystemPackage
 
 /// How far the log of another process was read.
 struct FollowingProgress {
-    /// Reads the log anew.
+    /// Rereads the log.
     fileprivate let opener: StoreOpener
-    /// The newest mark that is known to lead to nothing new.
+    /// The newest mark that is known to yield nothing new.
     fileprivate var done: MarkRecord?
     /// The mark up to which the log could not be read.
     fileprivate var failed: MarkRecord?
@@ -31,7 +32,7 @@ struct FollowingProgress {
 
     fileprivate init(_ folder: FilePath, _ options: LogStoreOptions) {
         var options = options
-        // It is about opening.
+        // Progress is only reported for opening.
         options.recoveryProgress = nil
         opener = StoreOpener(folder: folder, options: options)
     }
@@ -41,11 +42,11 @@ struct FollowingProgress {
 final class FollowingUpkeep: EngineUpkeep {
     fileprivate let progress: LongLock<FollowingProgress>
     private let isInBackground: Bool
-    /// Tells of marks that others write; nil while this process writes them.
+    /// Notifies of marks that other processes write; nil while this process writes them.
     private let watch = Mutex<(any FileWatch)?>(nil)
     /// Whether the store is closed.
     private let isOver = Atomic(false)
-    /// Whether new commits are about to be looked for.
+    /// Whether a check for new commits is scheduled.
     fileprivate let isAwaited = Atomic(false)
 
     init(_ folder: FilePath, _ options: LogStoreOptions) {
@@ -55,14 +56,15 @@ final class FollowingUpkeep: EngineUpkeep {
 
     func begin(_ engine: Engine) {
         guard isInBackground, !engine.lease.isHeld else { return }
-        // Not while the store is opened, which is not to wait for it.
+        // Not during opening, which must not wait for it.
         engine.scheduler.schedule(after: engine.sizes.followSeconds) {
             [weak self, link = engine.link] in
             guard let self, let engine = link.engine, !engine.lease.isHeld else { return }
             if self.beginWatching(engine) {
                 engine.follow()
             } else if engine.isReadOnly {
-                // Where nobody tells, who only reads looks from time to time, and who writes when it does.
+                // Without notifications, a read-only engine polls from time to time, and a writer reads when
+                // it writes.
                 engine.follow()
                 engine.scheduleFollowing()
             }
@@ -110,15 +112,15 @@ final class FollowingUpkeep: EngineUpkeep {
 extension Engine {
     private var following: FollowingUpkeep { upkeep() }
 
-    /// How often a torn mark is read again at once.
+    /// How often a torn mark is reread at once.
     private static let markReadings = 16
 
     // MARK: In the background
 
-    /// How long it waits for more commits before it reads, in seconds: to read many at once costs less.
+    /// How long it waits for more commits before it reads, in seconds: reading many together costs less.
     private static let gathering = 0.015
 
-    /// Looks for new commits soon: those that come at the same time are read together.
+    /// Schedules a check for new commits: those that come at the same time are read together.
     fileprivate func awaitCommits() {
         guard !following.isAwaited.exchange(true, ordering: .acquiringAndReleasing) else { return }
         scheduler.schedule(after: min(Self.gathering, sizes.followSeconds)) { [link] in
@@ -128,7 +130,7 @@ extension Engine {
         }
     }
 
-    /// Looks for new commits from time to time, as long as the store is open.
+    /// Checks for new commits from time to time, as long as the store is open.
     fileprivate func scheduleFollowing() {
         scheduler.schedule(after: sizes.followSeconds) { [link] in
             guard let engine = link.engine else { return }
@@ -138,10 +140,10 @@ extension Engine {
     }
 
     fileprivate func follow() {
-        // Who is told may close the store, which waits for this thread; and may take his time.
+        // An observer may close the store, which waits for this thread; and may take long.
         defer { changes.deliverElsewhere() }
         following.progress.withLock { following in
-            // What failed is not tried again before there is more to read; who asks for it is told.
+            // A failed mark is not retried before there is more to read; explicit requests get the error.
             guard !lease.isHeld, let mark = try? readMark(), mark != following.failed else {
                 return
             }
@@ -155,29 +157,30 @@ extension Engine {
 
     // MARK: Before writing
 
-    /// Goes on from what other processes wrote, and makes the log this one's. The caller has the lease.
+    /// Continues from what other processes wrote, and takes over the log. The caller has the lease.
     fileprivate func takeLogOver() throws(StoreError) {
         try following.progress.withLock { following throws(StoreError) in
             closeRetired(&following)
             let state = registry.published()
             let mark = try readMark()
-            // What the mark said when the store was opened beside somebody else may be old.          F-225
+            // The mark as of opening, while another process had the lease, may be old.                  F-225
             if let mark, mark.role == .released, mark.lsn >= state.end.lsn, mark != openedBeside {
                 if try goOn(behind: mark, state, &following) { return }
             }
-            // The process before this one died, or did not know what is on its disk.
+            // The previous process died, or did not know the state of its disk.
             let log = try startOver(from: registry.published(), takesOver: true, &following)
             try begin(log, mustRoll: true)
         }
         changes.deliverElsewhere()
     }
 
-    /// Goes on behind a mark that says where the log ends; false if it cannot be followed step by step.
+    /// Continues after a mark that says where the log ends; returns false if it cannot be followed step by
+    /// step.
     private func goOn(
         behind mark: MarkRecord, _ state: EngineState, _ following: inout FollowingProgress
     ) throws(StoreError) -> Bool {
         let isOurs = try withTurnThrowing { turn throws(StoreError) in
-            // Nobody has written since this process gave the lease back.
+            // No other process has written since this process gave the lease back.
             guard turn.end.lsn == mark.lsn, turn.end.chain == mark.chain, !turn.mustRoll,
                 turn.isCurrentWritable
             else { return false }
@@ -192,11 +195,11 @@ extension Engine {
         return true
     }
 
-    /// The next commit comes behind the end of a log that was read.
+    /// Makes the end of a log that was read the place of the next commit.
     private func begin(_ log: OpenedLog, mustRoll: Bool) throws(StoreError) {
         var log = log
         if !log.isToBeTakenOver { try log.openCurrentToWrite() }
-        // It may have been begun without a commit in it.
+        // The current segment may have been started without a commit in it.
         reader.largeValues.add(log.segments.current)
         try withTurnThrowing { turn throws(StoreError) in
             note(log.segments, log.end, &turn)
@@ -212,7 +215,8 @@ extension Engine {
         }
     }
 
-    /// Goes on from what another process wrote. What was known of the end of this process's commits is over.
+    /// Continues from what another process wrote. What was known of the end of this process's commits no
+    /// longer holds.
     private func note(_ segments: LiveSet, _ end: LogEnd, _ turn: inout Turn) {
         turn.head = registry.current()
         turn.last = nil
@@ -228,17 +232,18 @@ extension Engine {
         tools.memory.smallRows.pointee.forget()
     }
 
-    /// A number that a segment has is given to no other one.
+    /// Notes the number of an existing segment, so that it is not issued again.
     private func noteNumber(_ number: UInt32) {
         if lastSegment.load(ordering: .relaxed) < number {
             lastSegment.store(number, ordering: .relaxed)
         }
     }
 
-    /// Says that the log may go on behind its mark, and lets commits be made. The caller has the turn.
+    /// Records in the mark that the log may continue after it, and allows commits. The caller holds the write
+    /// lock.
     private func takeMark(_ turn: inout Turn) throws(StoreError) {
         if turn.isClosed { throw StoreError(.unusable, "the store is closed") }
-        // Zeros that others wrote ahead are as good as ours.
+        // Zeros prefilled by other processes are as good as ours.
         let size = turn.mustRoll ? nil : try? turn.segments.current.file.size()
         turn.filledEnd = max(turn.end.offset, size ?? 0)
         turn.fillBytes = sizes.fillBytes
@@ -255,23 +260,23 @@ extension Engine {
 
     // MARK: Asked for
 
-    /// Reads what is durable by now; false if that is nothing new.
+    /// Reads what is durable by now; returns false if nothing is new.
     func refresh() throws(StoreError) -> Bool {
         defer { changes.deliver() }
         return try refreshUntold()
     }
 
-    /// The same for callers that have something locked: they see to it that who observes is told.
+    /// The same for callers that hold a lock: they notify observers themselves.
     func refreshUntold() throws(StoreError) -> Bool {
         if lease.isHeld { return false }
         return try following.progress.withLock { following throws(StoreError) in
-            // It is given back at any time, and taken with the progress locked.
+            // The lease may be given back at any time, and is taken with the progress locked.
             guard !lease.isHeld, let mark = try readMark() else { return false }
             return try refresh(&following, to: mark)
         }
     }
 
-    /// What the writer last said to be durable; nil if it says nothing.
+    /// Returns what the writer last recorded as durable; nil if there is no record.
     private func readMark() throws(StoreError) -> MarkRecord? {
         try files.refuseOtherHosts()
         do {
@@ -304,10 +309,11 @@ extension Engine {
         do throws(StoreError) {
             if let log = try goOn(from: state, to: mark, &following) { return log }
         } catch {
-            // Whether it is damage, or the writer has removed what was to be read, the whole log says.
+            // Whether it is damage, or the writer has removed what was to be read, only the whole log can
+            // tell.
             guard error.code == .damaged else {
                 var error = error
-                // Who reads the log does not know where it lies.
+                // The reader of the log does not know its path.
                 if error.context.path == nil { error.context.path = "\(files.folder)" }
                 throw error
             }
@@ -317,13 +323,13 @@ extension Engine {
 
     // MARK: States
 
-    /// Reads what follows a state; nil if some of it is gone.
+    /// Reads what follows a state; returns nil if some of it is gone.
     private func goOn(
         from state: EngineState, to mark: MarkRecord, _ following: inout FollowingProgress
     ) throws(StoreError) -> OpenedLog? {
         guard let found = try FollowedSegments(files: files, state: state, mark: mark).find()
         else { return nil }
-        // The next state is made of pages of this one.
+        // The next state reuses pages of this one.
         image?.loadWhole()
         try image?.repair()
         var log = try LogReader.follow(files, from: state, found, to: mark, cache: reader.cache)
@@ -340,7 +346,7 @@ extension Engine {
         return log
     }
 
-    /// Reads the log anew, whose files are there.
+    /// Rereads the log whose files exist.
     private func startOver(
         from state: EngineState, takesOver: Bool, _ following: inout FollowingProgress
     ) throws(StoreError) -> OpenedLog {
@@ -349,7 +355,7 @@ extension Engine {
                 from: state, following.opener, takesOver: takesOver, &following)
         } catch {
             guard error.code == .damaged else { throw error }
-            // As at opening: the checkpoint may be the one that is wrong.
+            // As at opening: the error may be in the checkpoint.
             var opener = following.opener
             opener.usesCheckpoints = false
             return try startOver(from: state, opener, takesOver: takesOver, &following)
@@ -384,14 +390,14 @@ extension Engine {
         return log
     }
 
-    /// Who made what follows a state, if that is known.
+    /// The author of what follows a state, if known.
     private func origin(of log: OpenedLog, behind state: EngineState) -> CommitOrigin {
         CommitOrigin(
             author: log.commit == state.commit + 1 ? log.report.lastAuthor : nil,
             contextName: nil, isSilent: false, isFromAnotherProcess: true)
     }
 
-    /// The model and the fetch indexes stay those that were chosen at opening.
+    /// Keeps the model and the fetch indexes that were chosen at opening.
     private func keepChoices(of state: EngineState, _ log: inout OpenedLog) {
         if log.catalog.schema !== state.catalog.schema,
             let chosen = CatalogDocument.catalog(log.catalog, under: state.catalog.schema.model)
@@ -428,14 +434,14 @@ extension Engine {
             state, epoch: state.commit, replaced: replaced, ownPool: ownPool)
         if let transition { changes.post(transition, origin) }
         queue.advance(to: state.end, durable: state.end.lsn)
-        // The turn holds on to nothing that is not needed any more.
+        // The write lock's state keeps nothing that is no longer needed.
         withTurnAnyway { turn in
             note(state.segments, state.end, &turn)
             noteNumber(lastSegment)
         }
     }
 
-    /// Lets go of segments that no state needs any more.
+    /// Releases segments that no state needs any longer.
     private func closeRetired(_ following: inout FollowingProgress) {
         guard !following.retired.isEmpty else { return }
         let oldest = registry.oldestEpoch

@@ -1,10 +1,10 @@
-// Finds the main segments from a state to a mark.                                        ENGINE-NOTES 15
+// Finds the main segments from a state to a mark.                                             ENGINE-NOTES 15
 //
-//   1. From the segment that the mark names back, header by header, to the one of the state's last commit. Each says
-//      where the one before it ends.
-//   2. What is no longer there was compacted away: the log cannot be followed step by step.
+//   1. From the segment that the mark names back, header by header, to the one of the state's last commit.
+//      Each header says where the previous segment ends.
+//   2. A missing segment was compacted away: the log cannot be followed step by step.
 //
-// Nothing is listed and no other file is opened, so that it costs as much as there are new segments.
+// Nothing is listed and no other file is opened, so the cost depends on the number of new segments.
 // Threads: one search in one thread.
 
 import CairnFormat
@@ -38,14 +38,14 @@ struct FollowedSegments {
             let header = after.segment.header
             before.segment.seal(at: header.predecessorEnd, chain: header.predecessorChain)
         }
-        // A side segment that is adopted further is the one that the state has.
+        // A side segment that is adopted further is the same one that the state has.
         for side in state.segments.sides {
             log.whole[side.segment.number] = FoundSegment(known: side.segment)
         }
         return log
     }
 
-    /// Whether a segment ends where the one after it says, or reaches to the mark if there is none.
+    /// Whether a segment ends where its successor says, or reaches to the mark if there is none.
     private func follows(_ found: FoundSegment, _ after: FoundSegment?) -> Bool {
         let base = found.segment.baseLSN
         guard let after else { return mark.lsn >= base }

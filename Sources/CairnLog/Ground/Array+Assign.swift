@@ -7,7 +7,7 @@ extension Array where Element: BitwiseCopyable {
             return
         }
         other.withUnsafeBufferPointer { source in
-            // Without a change since they share their memory.
+            // Unchanged since they share their memory.
             if withUnsafeBufferPointer({ $0.baseAddress }) == source.baseAddress { return }
             withUnsafeMutableBufferPointer { target in
                 guard let from = source.baseAddress, let to = target.baseAddress else { return }

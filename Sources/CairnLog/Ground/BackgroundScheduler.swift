@@ -1,17 +1,17 @@
-// Background work, as a seam: with its own thread in production, by hand in tests.
+// Background work, as a seam: on its own thread in production, by hand in tests.
 //
 // Threads: any.
 
 /// Runs tasks later, one at a time.
 package protocol BackgroundScheduler: AnyObject, Sendable {
-    /// Runs a task once, after at least that many seconds. Does nothing after `stop`.
+    /// Runs a task once, after at least the given number of seconds. Does nothing after `stop`.
     func schedule(after seconds: Double, _ task: @escaping @Sendable () -> Void)
 
     /// Drops the tasks that have not started, and waits for the running one.
     func stop()
 }
 
-/// Tasks on a thread that is started for the first of them and ends with `stop`.
+/// Runs tasks on a thread that starts with the first of them and ends with `stop`.
 package final class ThreadScheduler: BackgroundScheduler {
     private struct Task {
         let moment: MonotonicTime
@@ -54,7 +54,7 @@ package final class ThreadScheduler: BackgroundScheduler {
         contents.update { $0.hasThread = false }
     }
 
-    /// The task that is due first, when it is; nil when all is over.
+    /// Waits until the next task is due and returns it; returns nil once the scheduler is stopped.
     private func next() -> Task? {
         while true {
             let first = contents.wait { contents -> MonotonicTime?? in
@@ -62,7 +62,7 @@ package final class ThreadScheduler: BackgroundScheduler {
                 return contents.tasks.map(\.moment).min().map { .some($0) }
             }
             guard let moment = first else { return nil }
-            // Asked again when a task comes that may be due before.
+            // Checked again when a task is added that may be due earlier.
             let due = contents.wait(until: moment) { contents -> Bool? in
                 contents.isStopped || contents.tasks.contains { $0.moment < moment } ? false : nil
             }

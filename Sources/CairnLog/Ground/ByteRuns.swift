@@ -1,8 +1,9 @@
 // Consecutive byte strings in one piece of memory, and their order.
 //
-// Sorting looks at one word of each at a time: the 8 bytes behind what all have in common, as a number whose order is
-// theirs. What has the same word is sorted by what is behind it. So a run is looked at as often as it has words that are
-// needed, and not as often as it is compared. Many words are sorted byte by byte, by the bytes in which they differ.
+// Sorting examines one word of each at a time: the 8 bytes after the prefix that all share, as a number with
+// the same order. Runs with equal words are sorted by what follows. So a run is read once for each word that
+// is needed, and not once for each comparison. Large numbers of words are sorted byte by byte, by the bytes
+// in which they differ.
 //
 // Threads: one reading.
 
@@ -12,7 +13,7 @@ import CCairn
 final class ByteRuns {
     private var bytes: UnsafeMutableRawPointer
     private var room = 4096
-    /// Where each run ends; the first begins at the first of them, 0.
+    /// The end of each run; the first run begins at the first of them, 0.
     private var ends: UnsafeMutablePointer<Int>
     private var most = 64
     private(set) var count = 0
@@ -34,15 +35,15 @@ final class ByteRuns {
         return UnsafeRawBufferPointer(start: bytes + start, count: ends[index &+ 1] &- start)
     }
 
-    /// Fetches where a run is into the processor's cache.
+    /// Prefetches the end of a run into the processor's cache.
     @inline(__always)
     func prefetchEnd(_ index: Int) { cairn_prefetch(ends + index) }
 
-    /// Fetches a run into the processor's cache.
+    /// Prefetches a run into the processor's cache.
     @inline(__always)
     func prefetch(_ index: Int) { cairn_prefetch(bytes + ends[index]) }
 
-    /// Makes room for the ends of so many runs.
+    /// Makes room for the ends of the given number of runs.
     func reserve(_ runs: Int) {
         if runs < most { return }
         let memory = UnsafeMutablePointer<Int>.allocate(capacity: runs + 1)
@@ -72,11 +73,11 @@ final class ByteRuns {
 
     // MARK: Order
 
-    /// A run that is sorted.
+    /// A run to be sorted.
     private struct Key: BitwiseCopyable {
         let index: UInt32
-        /// How many bytes are left where the word begins, 9 for more than it holds. Of two runs with the same word the one
-        /// that ends in it is the beginning of the other.
+        /// The number of bytes left where the word begins, 9 for more than it holds. Of two runs with the
+        /// same word, the one that ends in it is a prefix of the other.
         var rest: UInt32
         var word: UInt64
     }
@@ -85,11 +86,11 @@ final class ByteRuns {
 
     /// Sorts the runs at some positions by their bytes.
     ///
-    /// - Complexity: what sorting words takes, for each word of a run that others share.
+    /// - Complexity: that of sorting words, for each word of a run that others share.
     func sort(_ positions: inout [UInt32]) {
         var keys = positions.map { Key(index: $0, rest: 0, word: 0) }
         keys.withUnsafeMutableBufferPointer { keys in
-            // Parts that are still to be sorted, and how many bytes all in one have in common.
+            // Parts that are still to be sorted, and the number of bytes that all runs in one share.
             var parts = [(range: 0..<keys.count, prefix: 0)]
             while let part = parts.popLast() {
                 var keys = Keys(rebasing: keys[part.range])
@@ -121,7 +122,7 @@ final class ByteRuns {
         }
     }
 
-    /// Each run's place among all that differ.
+    /// Returns each run's rank among all distinct runs.
     func ranks() -> [UInt32] {
         var order = (0..<UInt32(count)).map { $0 }
         sort(&order)
@@ -133,10 +134,10 @@ final class ByteRuns {
         return ranks
     }
 
-    /// How many words are many.
+    /// The minimum number of words for the byte-by-byte sort.
     private static let many = 512
 
-    /// Sorts by words, and then by what is left: one pass for each byte that is not the same in all, the last first.
+    /// Sorts by words, then by the bytes left: one pass for each byte that differs, the last byte first.
     private static func sortMany(_ keys: Keys) {
         var (differs, rests): (UInt64, UInt32) = (0, 0)
         for key in keys {
@@ -184,7 +185,8 @@ final class ByteRuns {
         }
     }
 
-    /// Gives keys their words behind what all have in common, of which some is known; says how much that is.
+    /// Loads the keys' words after the prefix that all share, part of which is known; returns the prefix's
+    /// length.
     private func load(_ keys: Keys, behind known: Int) -> Int {
         var prefix = known
         while true {

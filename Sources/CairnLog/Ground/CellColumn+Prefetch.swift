@@ -16,18 +16,19 @@ extension CellColumn {
         cairn_prefetch(starts + row)
     }
 
-    /// Asks for the bytes of a cell; of one with a dictionary, for where its entry begins.
+    /// Prefetches the bytes of a cell; of one with a dictionary, the start of its entry.
     @inline(__always) func prefetchBytes(_ row: Int) {
         guard let starts, let values else { return }
         if let codes { return cairn_prefetch(starts + Int(codes[row])) }
         let start = values + Int(starts[row])
         cairn_prefetch(start)
-        // Most texts end in the next line at the latest.
+        // Most strings end in the next line at the latest.
         let length = Int(ends.unsafelyUnwrapped[row] &- (starts[row] & mask))
         if length > 1 { cairn_prefetch(start + min(length &- 1, 64)) }
     }
 
-    /// Asks for the bytes of a cell with a dictionary, which are in no cache if few rows of many blocks are read.
+    /// Prefetches the bytes of a cell with a dictionary, which are not cached if few rows of many blocks are
+    /// read.
     @inline(__always) func prefetchEntry(_ row: Int) {
         guard let codes, let starts, let values else { return }
         cairn_prefetch(values + Int(starts[Int(codes[row])]))
@@ -35,14 +36,14 @@ extension CellColumn {
 }
 
 extension UnsafeBufferPointer<CellColumn> {
-    /// Asks for the memory of the cells of some rows, apart from their bytes.
+    /// Prefetches the memory of the cells of some rows, apart from their bytes.
     @inline(__always) func prefetch(_ slots: UnsafeBufferPointer<UInt16>) {
         for column in self {
             for slot in slots { column.prefetch(Int(slot)) }
         }
     }
 
-    /// Asks for their bytes.
+    /// Prefetches their bytes.
     @inline(__always) func prefetchBytes(_ slots: UnsafeBufferPointer<UInt16>) {
         for column in self where column.kind == .bytes {
             for slot in slots { column.prefetchBytes(Int(slot)) }

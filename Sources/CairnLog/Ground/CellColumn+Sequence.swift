@@ -1,4 +1,4 @@
-// Consecutive object numbers, as those of rows that were inserted together.
+// Consecutive object numbers, such as those of rows that were inserted together.
 
 import CairnStore
 
@@ -19,7 +19,7 @@ extension CellColumn {
         return isSequence ? UInt32(first) : nil
     }
 
-    /// Without an end before the last row, so that it is done for several rows at once.
+    /// Does not exit before the last row, so that several rows are processed at once.
     @inline(__always)
     private func follow<T: FixedWidthInteger & UnsignedInteger>(_ type: T.Type, _ rows: Int) -> Bool
     {

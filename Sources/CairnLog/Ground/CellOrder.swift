@@ -1,6 +1,6 @@
 import CCairn
 
-/// The order of two cells by their bytes: negative, zero or positive.
+/// Returns the order of two cells by their bytes: negative, zero or positive.
 func compareCells(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
     let common = min(left.count, right.count)
     if common > 0, let a = left.baseAddress, let b = right.baseAddress {

@@ -17,7 +17,7 @@ struct GroupBuffer<Element: BitwiseCopyable>: ~Copyable {
 
     deinit { values.deallocate() }
 
-    /// Makes room for so many groups.
+    /// Makes room for the given number of groups.
     mutating func reserve(_ groups: Int) {
         if groups <= capacity { return }
         let more = max(groups, capacity * 2)

@@ -1,8 +1,8 @@
 // A lock for sections that wait for a disk, so that other threads often wait for the lock.
 //
-// It is a `Mutex`. But a Mutex that is waited for is handed over by the kernel, which the thread sanitizer does
-// not see: it would report every such section as a race. The atomic beside it says the same in a way that it
-// sees, at the cost of two plain instructions.
+// It is a `Mutex`. But the kernel passes on a contended Mutex, which the thread sanitizer does not see: it
+// would report every such section as a race. The atomic next to it establishes the same order in a way that
+// the sanitizer sees, at the cost of two plain instructions.
 //
 // Threads: any.
 
@@ -12,17 +12,17 @@ import Synchronization
 struct LongLock<Value: ~Copyable>: ~Copyable {
     private let mutex: Mutex<Value>
     private let passed = Atomic<UInt>(0)
-    /// The thread that has the value; 0 if none.
+    /// The thread that holds the lock; 0 if none.
     private let holder = Atomic<UInt>(0)
 
     init(_ value: consuming sending Value) {
         mutex = Mutex(value)
     }
 
-    /// Whether the thread that asks has the value: waiting for it would never end.
+    /// Whether the calling thread holds the lock: waiting for it would never end.
     var isHeldByThisThread: Bool { holder.load(ordering: .relaxed) == SystemThread.current }
 
-    /// Runs a closure while no other thread has the value.
+    /// Runs a closure while holding the lock.
     borrowing func withLock<R: ~Copyable, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R {
@@ -37,7 +37,7 @@ struct LongLock<Value: ~Copyable>: ~Copyable {
         }
     }
 
-    /// The same if no other thread has the value now; else nil.
+    /// The same if no other thread holds the lock; otherwise returns nil.
     borrowing func withLockIfAvailable<R: ~Copyable, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R? {

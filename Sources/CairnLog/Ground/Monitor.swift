@@ -1,8 +1,8 @@
 // A value under a lock, and threads that wait for a condition on it.
 //
 // `Mutex` has no way to wait for a condition, and semaphores of other libraries are invisible to the thread
-// sanitizer; the system's own mutex and condition are neither. Waiting blocks the thread: what is waited for
-// is another thread in a system call, never a task.
+// sanitizer; the system's own mutex and condition have neither problem. Waiting blocks the thread: it waits
+// for another thread in a system call, never for a task.
 //
 // Threads: any.
 
@@ -41,14 +41,14 @@ package final class Monitor<Value>: @unchecked Sendable {
         value.deallocate()
     }
 
-    /// Runs a closure while no other thread has the value.
+    /// Runs a closure while no other thread has access to the value.
     package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value.pointee)
     }
 
-    /// Runs a closure, and wakes all who wait, so that they look again.
+    /// Runs a closure, and wakes all waiting threads, so that they check again.
     package func update<R>(_ body: (inout Value) -> R) -> R {
         pthread_mutex_lock(mutex)
         defer {
@@ -58,7 +58,7 @@ package final class Monitor<Value>: @unchecked Sendable {
         return body(&value.pointee)
     }
 
-    /// Waits until a closure gives a result; it is asked again whenever the value was updated.
+    /// Waits until a closure returns a result; it is called again whenever the value was updated.
     package func wait<R>(for body: (inout Value) -> R?) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -68,7 +68,8 @@ package final class Monitor<Value>: @unchecked Sendable {
         }
     }
 
-    /// The same with an end: nil if the closure gave nothing by then. The moment is one of `MonotonicTime`.
+    /// The same with a deadline on the clock of `MonotonicTime`: returns nil if the closure returned nothing
+    /// by then.
     package func wait<R>(until moment: MonotonicTime, for body: (inout Value) -> R?) -> R? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -76,7 +77,7 @@ package final class Monitor<Value>: @unchecked Sendable {
             if let result = body(&value.pointee) { return result }
             let left = moment.secondsFromNow
             guard left > 0 else { return nil }
-            // The system's condition counts by the clock of the day, which may be set: so in short steps.
+            // The system's condition uses the wall clock, which may be set: so in short steps.
             var time = timespec()
             clock_gettime(CLOCK_REALTIME, &time)
             let nanoseconds = time.tv_nsec + Int(min(left, 0.5) * 1e9)

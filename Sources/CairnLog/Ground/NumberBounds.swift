@@ -1,9 +1,9 @@
 // The position of a number of one type among the numbers of another.
 //
-// A column of integers is asked `< 2.5`: among the integers there is a first that is not below 2.5 and a last that is not
-// above it, and every comparison with 2.5 is one with one of these. Both are found by halving with the order that the
-// evaluator uses, so the meaning is its meaning. Doubles and floats are numbered in their order for that, infinities at the
-// ends; what is no number is not among them.
+// A column of integers is compared with `< 2.5`: among the integers there is a first that is not below 2.5
+// and a last that is not above it, and every comparison with 2.5 equals one with one of these. Both are found
+// by binary search with the order that the evaluator uses, so the semantics are the same. For that, doubles
+// and floats are numbered in their order, infinities at the ends; NaN is not among them.
 
 import CairnModel
 import FoundationEssentials
@@ -13,7 +13,7 @@ struct NumberBounds<T> {
     let first: T?
     let last: T?
 
-    /// Asks the order of a number and the value; it must rise with the number.
+    /// Searches by the order of a number and the value, which must rise with the number.
     init(_ low: UInt64, _ high: UInt64, _ number: (UInt64) -> T, _ order: (T) -> Int) {
         /// The first place from which on the condition holds; one more than `high` may not exist, so nil.
         func firstPlace(_ holds: (Int) -> Bool) -> UInt64? {
@@ -35,7 +35,7 @@ struct NumberBounds<T> {
 }
 
 extension NumberBounds where T == Int64 {
-    /// A value among the integers; nil if it has no order among them.
+    /// The bounds of a value among the integers; nil if it has no order among them.
     init?(integers value: Value) {
         let comparison = ValueComparison(operator: .equal)
         guard comparison.order(.integer(0), value) != nil else { return nil }
@@ -44,7 +44,7 @@ extension NumberBounds where T == Int64 {
 }
 
 extension NumberBounds where T == Double {
-    /// A value among the doubles; nil if it has no order among them.
+    /// The bounds of a value among the doubles; nil if it has no order among them.
     init?(doubles value: Value) {
         let comparison = ValueComparison(operator: .equal)
         guard comparison.order(.double(0), value) != nil else { return nil }
@@ -55,7 +55,7 @@ extension NumberBounds where T == Double {
 }
 
 extension NumberBounds where T == Float {
-    /// A value among the floats; nil if it has no order among them.
+    /// The bounds of a value among the floats; nil if it has no order among them.
     init?(floats value: Value) {
         let comparison = ValueComparison(operator: .equal)
         guard comparison.order(.float(0), value) != nil else { return nil }

@@ -11,13 +11,13 @@ package struct NumberSet {
         return word < words.count && words[word] & (1 << UInt64(number & 63)) != 0
     }
 
-    /// Which of 64 numbers that follow each other are in it, a bit each from the lowest on.
+    /// Returns which of 64 consecutive numbers are in the set, one bit each from the lowest on.
     @inline(__always)
     func contained(from first: UInt32) -> UInt64 {
         let word = Int(first >> 6)
         let shift = UInt64(first & 63)
         let low = word < words.count ? words[word] >> shift : 0
-        // A shift by all 64 bits gives none.
+        // A shift by all 64 bits yields zero.
         return word + 1 < words.count ? low | words[word + 1] << (64 - shift) : low
     }
 
@@ -27,14 +27,14 @@ package struct NumberSet {
         words[word] |= 1 << UInt64(number & 63)
     }
 
-    /// Takes some of 64 numbers in that follow each other, a bit each from the lowest on.
+    /// Inserts some of 64 consecutive numbers, one bit each from the lowest on.
     @inline(__always)
     mutating func insert(_ bits: UInt64, from first: UInt32) {
         let word = Int(first >> 6)
         makeRoom(word + 1)
         let shift = UInt64(first & 63)
         words[word] |= bits << shift
-        // A shift by all 64 bits gives none.
+        // A shift by all 64 bits yields zero.
         words[word + 1] |= bits >> (64 - shift)
     }
 

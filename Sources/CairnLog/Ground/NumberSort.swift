@@ -12,7 +12,7 @@ enum NumberSort {
         _ elements: inout [Element], by number: (Element) -> UInt32
     ) {
         if elements.count < 64 {
-            // Few are mostly in order already, or nearly.
+            // Small arrays are mostly sorted already, or nearly.
             insert(&elements, by: number)
             return
         }

@@ -1,7 +1,8 @@
 // Unsigned words with the same order as the values they represent, so that comparing two values takes one instruction.
 //
-// Numbers become words and come back from them. Of doubles and floats the sign is turned, and all bits of negative ones; both
-// zeros are one, and what is no number is above everything. Of bytes eight are taken: what has the same word may still differ.
+// Numbers are converted to words and back. The sign bit of doubles and floats is flipped, and all bits of
+// negative ones; both zeros are equal, and NaN is above everything. Of bytes, eight are used: values with the
+// same word may still differ.
 
 /// Converts values to words with the same order.
 enum OrderedWord {
@@ -22,7 +23,7 @@ enum OrderedWord {
         return bits >> 31 == 0 ? bits | 1 << 31 : ~bits
     }
 
-    /// Of the 8 bytes behind so many; what is missing counts as zeros.
+    /// Returns the word of the 8 bytes after a prefix of the given length; missing bytes count as zeros.
     @inline(__always)
     static func of(_ bytes: UnsafeRawBufferPointer, behind prefix: Int = 0) -> UInt64 {
         let count = bytes.count &- prefix

@@ -1,4 +1,4 @@
-// Waits briefly for something that another process has.
+// Waits briefly for something that another process holds.
 
 #if canImport(Glibc)
     import Glibc

@@ -1,8 +1,8 @@
 /// Bytes in memory with one owner.
 package final class RawBytes: @unchecked Sendable {
-    // Written by the one that makes it, read by others only after that.
+    // Written by the creator, read by others only after that.
     private let base: UnsafeMutableRawPointer
-    // Asked for at every access to the bytes, and changed by `trim` alone, before anybody else has them.
+    // Read at every access to the bytes, and changed by `trim` alone, before the bytes are shared.
     @exclusivity(unchecked) package private(set) var count: Int
 
     package init(count: Int) {
@@ -22,7 +22,7 @@ package final class RawBytes: @unchecked Sendable {
         UnsafeMutableRawBufferPointer(start: base, count: count)
     }
 
-    /// Leaves out what lies behind; for the one that makes it.
+    /// Drops the bytes after a count; only for the creator.
     func trim(to count: Int) {
         precondition(count <= self.count, "bytes are cut, never added")
         self.count = count

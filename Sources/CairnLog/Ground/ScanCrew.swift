@@ -1,46 +1,47 @@
 // Threads that help to scan many blocks.
 //
-// They are started when they are first needed, wait a while for more, and end. One scan has them at a time: another that
-// comes meanwhile goes on alone, as its own thread is busy with another core.
+// They start when they are first needed, wait a while for more work, and end. One scan at a time uses them:
+// another that comes in the meantime runs alone, on its own thread, which occupies another core.
 //
-// The crew is free again as soon as its helpers have nothing to do, also if whoever had it is still at work.
+// The crew is free again as soon as its helpers have nothing to do, even if the scan that used it is still
+// running.
 //
-// Invariants: a closure is called only while whoever gave it waits.
+// Invariants: a closure is called only while its caller waits.
 // Threads: any.
 
 /// Helper threads for scans.
 final class ScanCrew: Sendable {
     private struct Job: @unchecked Sendable {
-        // Called by several threads at once, as is said where it is given; none has it when `together` returns.
+        // Called by several threads at once, as its declaration states; none uses it once `together` returns.
         let body: () -> Void
     }
 
     private struct Contents {
-        /// What is to be done, as long as more may begin with it.
+        /// The current work, as long as more helpers may start it.
         var job: Job?
         /// Counts the jobs.
         var turn = 0
-        /// How many helpers are at it.
+        /// The number of helpers at work.
         var working = 0
         var threads = 0
         var isTaken = false
     }
 
-    /// How many helpers there are at most.
+    /// The maximum number of helpers.
     let helpers: Int
     private let contents = Monitor(Contents())
-    /// Seconds that a helper waits for more to do.
+    /// Seconds that a helper waits for more work.
     private static let patience = 5.0
 
     init(helpers: Int) { self.helpers = max(0, helpers) }
 
-    /// Calls a closure in this thread, and in as many others as are free, all at once; returns when all have returned. What
-    /// the closure has to do must be done whether one thread calls it or many.
+    /// Calls a closure in this thread and, concurrently, in all free helpers; returns when all calls have
+    /// returned. The work must be complete whether one thread calls the closure or many.
     func together(_ body: () -> Void) { together(body, helping: body) }
 
-    /// Calls a closure in this thread, and meanwhile another one in as many others as are free; returns when all have
-    /// returned. What there is to do must be done if nobody helps, and helpers must come to an end when the first has. When one
-    /// of them has, nobody begins any more.
+    /// Calls a closure in this thread and, concurrently, another one in all free helpers; returns when all
+    /// calls have returned. The work must be complete even if no helper runs, and helpers must finish when
+    /// the first closure has. Once one of them has finished, no other helper starts.
     func together(_ body: () -> Void, helping: () -> Void) {
         if helpers == 0 { return body() }
         withoutActuallyEscaping(helping) { helping in
@@ -58,7 +59,7 @@ final class ScanCrew: Sendable {
                 contents.update { $0.threads -= 1 }
             }
             body()
-            // Somebody else may have the crew by now.
+            // Another scan may have the crew by now.
             contents.update { if $0.turn == turn { $0.job = nil } }
             contents.wait { $0.turn != turn || $0.working == 0 ? () : nil }
             contents.withLock { if $0.turn == turn { $0.isTaken = false } }
@@ -76,7 +77,7 @@ final class ScanCrew: Sendable {
         }
     }
 
-    /// Does one job; false if none came.
+    /// Runs one job; returns false if none came.
     private func work(_ seen: inout Int) -> Bool {
         func take(_ contents: inout Contents) -> Job? {
             guard let job = contents.job, contents.turn != seen else { return nil }

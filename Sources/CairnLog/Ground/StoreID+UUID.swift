@@ -4,7 +4,7 @@ import CairnFormat
 package import FoundationEssentials
 
 extension StoreID {
-    /// A new identity.
+    /// An identifier with the bytes of a UUID.
     init(_ uuid: UUID) {
         self = withUnsafeBytes(of: uuid.uuid) {
             StoreID(

@@ -1,12 +1,14 @@
 // The hash of a key, half of which is stored in indexes.
 //
-// The seed is drawn once for a state and kept in its checkpoint, as index pages hold hashes. A hash never decides: two keys may
-// share it, and in a large store some do. So that this is common in tests, a seed below 32 is no seed but how many
-// bits are left of every hash (see `StoreSizes.hashBits`): whoever opens the checkpoint then leaves the same bits. Zero,
-// which what is stored nowhere may use, leaves all.
+// The seed is drawn once for a state and kept in its checkpoint, as index pages contain hashes. A hash never
+// decides: two keys may share it, and in a large store some do. To make this common in tests, a seed below 32
+// is not a seed but the number of bits that are kept of every hash (see `StoreSizes.hashBits`): a process
+// that opens the checkpoint then keeps the same bits. Zero, which may be used for hashes that are not stored,
+// keeps all.
 //
-// Tables in memory hash without a seed. What is left of their hashes is a mask, all bits but for such seeds: those by which
-// places are found stay, or a table would be one long row, and few of those that are compared.
+// Tables in memory hash without a seed. They mask their hashes, with all bits set except for such seeds: the
+// mask then keeps the bits that find places, or a table would be one long row, and few of those that are
+// compared.
 
 import CCairn
 
@@ -29,18 +31,20 @@ enum StoredHash {
         seed &- 1 < 31 ? few(hash, bits: seed) : hash
     }
 
-    /// The upper bits of the half that is stored, which are those that partitions and slots are told apart by.
+    /// The upper bits of the stored half, which distinguish partitions and slots.
     @inline(never)
     private static func few(_ hash: UInt64, bits: UInt64) -> UInt64 {
         hash & 0xFFFF_FFFF & ~0 << (32 &- bits)
     }
 
-    /// What a table keeps of hashes whose upper bits find the place and whose lower half is compared.
+    /// Returns the mask for tables in which the upper bits of a hash find the place and the lower half is
+    /// compared.
     static func lowerMask(_ seed: UInt64) -> UInt64 {
         seed &- 1 < 31 ? ~0 << 32 | (1 << seed &- 1) : ~0
     }
 
-    /// What a table keeps of hashes whose lower bits find the place and which are compared as a whole.
+    /// Returns the mask for tables in which the lower bits of a hash find the place and the whole hash is
+    /// compared.
     static func wholeMask(_ seed: UInt64) -> UInt64 { seed &- 1 < 31 ? 1 << (seed &+ 6) &- 1 : ~0 }
 
     /// A seed for a new state.

@@ -1,5 +1,5 @@
-// A system thread: code that blocks in system calls or computes for long must not run on the threads of the concurrency
-// runtime.
+// A system thread: code that blocks in system calls or computes for long must not run on the threads of the
+// concurrency runtime.
 //
 // Threads: any.
 
@@ -15,7 +15,7 @@
 package final class SystemThread: Sendable {
     private let body: @Sendable () -> Void
 
-    /// A number that no other running thread has.
+    /// An identifier that no other running thread has.
     static var current: UInt {
         #if canImport(Darwin)
             UInt(bitPattern: Int(bitPattern: pthread_self()))
@@ -26,7 +26,7 @@ package final class SystemThread: Sendable {
 
     private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    /// Runs a closure in a new thread, which ends with it; false if the system has no thread to give.
+    /// Runs a closure in a new thread, which ends with it; returns false if the system has no more threads.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         SystemThread(body).start()
     }
@@ -44,7 +44,7 @@ package final class SystemThread: Sendable {
             let code = pthread_create(
                 &thread, &attributes, { $0.flatMap { SystemThread.enter($0) } }, context)
         #endif
-        // The thread that is not there lets go of nothing.
+        // A thread that was not created does not release its context.
         if code != 0 { Unmanaged<SystemThread>.fromOpaque(context).release() }
         return code == 0
     }

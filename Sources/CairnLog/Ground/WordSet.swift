@@ -1,7 +1,7 @@
 // Sets for loops over cells: of words, and of byte strings.
 //
-// Open addressing at most half full, so a question ends at a free place after a step or two. Nothing is added once the
-// set is made.
+// Open addressing, at most half full, so a lookup ends at a free place after a step or two. Nothing is added
+// once the set is created.
 //
 // Threads: immutable after init, so any.
 
@@ -14,7 +14,7 @@ final class WordSet: @unchecked Sendable {
     private let places: UnsafeMutablePointer<UInt64>
     private let shift: UInt64
     private let mask: Int
-    /// Zero marks a free place, so it is kept apart.
+    /// Zero marks a free place, so it is kept separately.
     private let hasZero: Bool
     let count: Int
 
@@ -69,7 +69,7 @@ final class BytesSet: @unchecked Sendable {
     private struct Place {
         var hash: UInt64 = 0
         var start = 0
-        /// Below zero: the place is free.
+        /// Negative: the place is free.
         var count = -1
     }
 
@@ -78,7 +78,7 @@ final class BytesSet: @unchecked Sendable {
     private let mask: Int
     private let keptBits: UInt64
 
-    /// - Parameter seed: that of the state whose cells are looked for.
+    /// - Parameter seed: that of the state whose cells are searched.
     init(_ members: [[UInt8]], seed: UInt64) {
         var capacity = 8
         while capacity < members.count * 2 { capacity *= 2 }
@@ -128,7 +128,7 @@ final class BytesSet: @unchecked Sendable {
     }
 }
 
-/// A set of object numbers: a bit each, in pages of 65,536 that are made when they are needed.
+/// A set of object numbers: one bit each, in pages of 65,536 that are allocated when needed.
 final class OwnerSet {
     private let pages: UnsafeMutablePointer<UnsafeMutablePointer<UInt64>?>
     private let pageCount: Int
@@ -146,7 +146,7 @@ final class OwnerSet {
         pages.deallocate()
     }
 
-    /// Adds a number; one that is out of range is left out.
+    /// Inserts a number; ignores one that is out of range.
     func insert(_ number: UInt32) {
         let index = Int(number >> 16)
         guard index < pageCount else { return }

@@ -23,7 +23,7 @@ public struct WrittenBytes: Sendable, Equatable {
     }
 }
 
-/// Counts what is written.
+/// Counts the bytes written.
 final class WriteCounter: Sendable {
     private let commits = Atomic<UInt64>(0)
     private let merged = Atomic<UInt64>(0)
@@ -38,7 +38,7 @@ final class WriteCounter: Sendable {
     func addCheckpoint(_ bytes: UInt64) { checkpoints.wrappingAdd(bytes, ordering: .relaxed) }
     func addZeros(_ bytes: UInt64) { zeros.wrappingAdd(bytes, ordering: .relaxed) }
 
-    /// What was written so far.
+    /// Returns the bytes written so far.
     func total(compacted: UInt64) -> WrittenBytes {
         WrittenBytes(
             commits: commits.load(ordering: .relaxed), merged: merged.load(ordering: .relaxed),

@@ -1,11 +1,13 @@
-// How the history of a store is kept, and its retained range.                                  Format 77
+// How the history of a store is kept, and its retained range.                                       Format 77
 //
-// The settings are among the metadata, in commits of their own: whether commits are recorded; the horizon, up to which
-// nothing is retained; and the consumers, who keep the horizon from going beyond what they have seen. From the first such
-// commit on the segments say that there may be a history, so that no version writes that would leave a gap in it.
+// The settings are part of the metadata, in commits of their own: whether commits are recorded; the horizon,
+// up to which nothing is retained; and the consumers, which keep the horizon from passing what they have
+// seen. From the first such commit on, segments declare that there may be a history, so that no version
+// writes that would leave a gap in it.
 //
-// Invariants: HY2: if commits are recorded, there are changes of each commit behind the horizon that changed an object. Who
-// switches recording off ends the history, as it would have a gap: what was retained goes, and so do the consumers.
+// Invariants: HY2: if commits are recorded, there are changes of each commit after the horizon that changed
+// an object. Switching recording off ends the history, as it would have a gap: all retained changes are
+// deleted, and so are the consumers.
 // Threads: any.
 
 package import CairnFormat
@@ -21,9 +23,9 @@ extension Engine {
     /// Whether commits are recorded.
     var tracksHistory: Bool { registry.read { $0.catalog.tracksHistory } }
 
-    /// Begins to record commits, or ends it.
+    /// Starts or stops recording commits.
     func setHistoryTracking(_ isWanted: Bool) throws(StoreError) {
-        // Who only reads leaves no gap.
+        // An engine that only reads leaves no gap.
         guard !isReadOnly, tracksHistory != isWanted else { return }
         if isWanted { try allowHistory() }
         _ = try changeHistory { settings, number in
@@ -32,11 +34,12 @@ extension Engine {
         }
     }
 
-    /// Deletes the history up to a commit, as far as all consumers have seen it; gives how many transactions that were.
+    /// Deletes the history up to a commit, as far as all consumers have seen it; returns the number of
+    /// deleted transactions.
     func deleteHistory(through number: UInt64) throws(StoreError) -> Int {
         try changeHistory { settings, now throws(StoreError) in
             guard var changed = settings, changed.isTracked else { throw StoreError.noHistory }
-            // A horizon ahead of the commits would take those along that are still to come.
+            // A horizon beyond the last commit would delete the changes of future commits.
             let last = min(number, now - 1)
             changed.horizon = max(
                 changed.horizon, min(last, changed.consumers.values.min() ?? last))
@@ -44,7 +47,7 @@ extension Engine {
         }
     }
 
-    /// Notes how far a consumer has seen the history; nil: that it is none any more.
+    /// Records how far a consumer has seen the history; nil: removes the consumer.
     func setHistoryConsumer(_ name: String, seen number: UInt64?, mustExist: Bool)
         throws(StoreError)
     {
@@ -63,9 +66,10 @@ extension Engine {
         }
     }
 
-    /// Makes a commit with other settings; gives how many transactions are not retained any more.
+    /// Commits other settings; returns how many transactions are no longer retained.
     ///
-    /// - Parameter change: told the number of the commit. Where a history is kept, segments say so already.
+    /// - Parameter change: receives the number of the commit. If a history is kept, segments declare that
+    ///   already.
     private func changeHistory(
         _ change: (inout HistorySettings?, UInt64) throws(StoreError) -> Void
     ) throws(StoreError) -> Int {
@@ -78,7 +82,8 @@ extension Engine {
         }.0
     }
 
-    /// Begins a segment that says that a history may be in it, and in all after it, unless the newest one does.
+    /// Starts a segment that declares that it and all later ones may contain a history, unless the newest one
+    /// does.
     package func allowHistory() throws(StoreError) {
         try withLease { turn throws(StoreError) in
             repair(&turn)
@@ -91,7 +96,7 @@ extension Engine {
 
     // MARK: Reading
 
-    /// Goes through the transactions behind a commit.
+    /// Returns a cursor over the transactions after a commit.
     func historyReader(after number: UInt64) throws(StoreError) -> HistoryReader {
         let pin = registry.pin()
         guard let settings = pin.state.catalog.metadata?.history, settings.isTracked else {
@@ -104,7 +109,7 @@ extension Engine {
         return HistoryReader(self, pin, after: number)
     }
 
-    /// The newest retained transaction up to a commit, and when it was.
+    /// Returns the newest retained transaction up to a commit, and its time.
     func historyMoment(through number: UInt64) throws(StoreError) -> (
         transaction: UInt64, time: Double
     )? {
@@ -113,13 +118,13 @@ extension Engine {
         guard state.catalog.tracksHistory,
             let (commit, frame) = state.history.last(through: min(number, state.commit))
         else { return nil }
-        // Who tells of a commit asks for it when it was just made.
+        // Code that reports a commit calls this right after the commit.
         let recorded = tools.recordedHistory.withLock { $0 }
         if recorded.commit == commit { return (commit, recorded.time) }
         return (commit, try historyHead(commit, frame, state).time)
     }
 
-    /// The newest retained transaction that was written before a moment.
+    /// Returns the newest retained transaction that was written before a moment.
     func historyTransaction(before time: Double) throws(StoreError) -> UInt64? {
         let pin = registry.pin()
         let state = pin.state
@@ -129,7 +134,7 @@ extension Engine {
             do throws(StoreError) {
                 if try historyHead(commit, frame, state).time < time { return commit }
             } catch {
-                // Something older goes on: it can be deleted all the same.
+                // The search continues with older ones: these can be deleted all the same.
                 if error.code != .damaged { throw error }
             }
             behind = commit - 1
@@ -137,7 +142,7 @@ extension Engine {
         return nil
     }
 
-    /// What the changes of a commit say before their entries.
+    /// Reads the head of a commit's changes, which precedes their entries.
     private func historyHead(_ commit: UInt64, _ frame: HistoryFrame, _ state: EngineState)
         throws(StoreError) -> ChangesPayload.Head
     {
@@ -161,7 +166,7 @@ extension Engine {
         }
     }
 
-    /// Reads all that is retained in a state, and reports what cannot be read.                         HY1
+    /// Reads everything that is retained in a state, and reports what cannot be read.                     HY1
     func checkHistory(_ pin: PinnedState<EngineState>, _ report: inout StoreCheckReport) {
         guard let settings = pin.state.catalog.metadata?.history else { return }
         let last = max(settings.horizon, settings.consumers.values.max() ?? 0)
@@ -182,7 +187,7 @@ extension Engine {
             do throws(StoreError) {
                 if try reader.next() == nil { return }
             } catch {
-                // It goes on behind what cannot be read, unless all of it is gone.
+                // The reader continues after what cannot be read, unless all of it is gone.
                 report.find(error)
                 if error.code == .snapshotExpired { return }
             }
@@ -191,8 +196,8 @@ extension Engine {
 }
 
 extension CommitBuilder {
-    /// Makes settings those of the history, unless they are that already; gives how many transactions are not retained any
-    /// more.
+    /// Replaces the history settings, unless they are equal; returns how many transactions are no longer
+    /// retained.
     @discardableResult
     package mutating func write(_ settings: HistorySettings?) throws(StoreError) -> Int {
         let before = catalog.metadata

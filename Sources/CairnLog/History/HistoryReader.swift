@@ -1,8 +1,8 @@
 // Reads the history of a state: the frames of each transaction in turn.                        Format 77
 //
-// The state is pinned, so that segments which leave the store meanwhile stay readable, until the end is reached, or the
-// engine takes it away as it does with snapshots that keep too much (ST4). What a frame says by numbers is told in the names
-// of the state's model; what that does not have is left out.
+// The state is pinned, so that segments which leave the store in the meantime stay readable until the end is
+// reached, or until the engine releases it as it does with snapshots that keep too much (ST4). The numbers in
+// a frame are translated to the names of the state's model; what the model does not have is omitted.
 //
 // Threads: one at a time.
 
@@ -16,7 +16,7 @@ final class HistoryReader: PersistentHistoryCursor {
     /// nil after the last transaction.
     private var pin: SnapshotPin?
     private var commit: UInt64
-    /// By entity, once it was met: the names of its properties.
+    /// The names of an entity's properties, by entity, once it was encountered.
     private var names: [Int: [ChangesPayload.Property: String]] = [:]
 
     init(_ engine: Engine, _ pin: PinnedState<EngineState>, after commit: UInt64) {
@@ -49,7 +49,7 @@ final class HistoryReader: PersistentHistoryCursor {
         return nil
     }
 
-    /// nil if nothing is left of it that the model has.
+    /// Returns nil if the model has nothing that it contains.
     private func transaction(_ number: UInt64, _ frame: HistoryFrame, _ state: EngineState)
         throws(StoreError) -> PersistentHistoryTransaction?
     {
@@ -63,7 +63,7 @@ final class HistoryReader: PersistentHistoryCursor {
         let end = offset + frame.length
         var part: UInt32 = 0
         var isLast = false
-        // By entity: what the objects that were deleted were led to.
+        // By entity: the targets of the deleted objects' redirects.
         var redirects: [Int: [UInt64: UInt64]] = [:]
         while !isLast {
             guard offset < end else {
@@ -158,7 +158,7 @@ final class HistoryReader: PersistentHistoryCursor {
         return found
     }
 
-    /// The values that were kept of deleted objects, of properties that the model still has.
+    /// Adds the values that were kept of deleted objects, for properties that the model still has.
     private func addValues(
         of entry: ChangesPayload.Entry, to group: inout PersistentHistoryChanges.Group,
         _ catalog: Catalog
@@ -189,7 +189,7 @@ final class HistoryReader: PersistentHistoryCursor {
 }
 
 extension RowCellsBuilder {
-    /// Sets a cell to a value that was kept; one of another kind than the column's stays nil.
+    /// Sets a cell to a kept value; one of a different kind than the column's stays nil.
     fileprivate mutating func set(
         _ column: Int, _ cell: ChangesPayload.Cell, of kind: ColumnBuffer.Kind
     ) {
@@ -197,7 +197,7 @@ extension RowCellsBuilder {
         case (.integer(let number), .integer): set(column, word: UInt64(bitPattern: number))
         case (.double(let bits), .double): set(column, word: bits)
         case (.float(let bits), .float): set(column, word: UInt64(bits))
-        // It was deleted before the attribute had numbers of more digits.                            F-721
+        // It was deleted before the attribute became a double.                                          F-721
         case (.float(let bits), .double):
             set(column, word: Double(Float(bitPattern: bits)).bitPattern)
         case (.bytes(let bytes), .bytes), (.fixed16(let bytes), .fixed16):
@@ -208,7 +208,7 @@ extension RowCellsBuilder {
 }
 
 extension ChangesPayload.Operation {
-    /// The same for people; nil if it says more of objects that are told already.
+    /// The public change type; nil for an operation that adds to changes reported already.
     fileprivate var type: PersistentHistoryChangeType? {
         switch self {
         case .insert: .insert

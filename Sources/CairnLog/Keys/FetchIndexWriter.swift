@@ -1,8 +1,8 @@
 // Collects the effects of a commit, or of a log that is read, on fetch indexes.
 //
-// Rows are born when a block is written, and die by place. Both are told here block by block, in whatever order, and taken
-// to the indexes together: a row that is written anew with the key that it had changes nothing (see `IndexChanges`).
-// Rows that move are told to nobody, since indexes name numbers.
+// Rows are born when a block is written, and die by place. Both are recorded here block by block, in any
+// order, and applied to the indexes together: a row that is rewritten with the same key changes nothing (see
+// `IndexChanges`). Rows that move are not recorded, since indexes refer to row numbers.
 //
 // Threads: one owner.
 
@@ -15,15 +15,15 @@ final class FetchIndexWriter {
     private let seed: UInt64
     /// By fetch index of the catalog; nil for those that are not kept here.
     private let changes: [IndexChanges?]
-    // Loaded for every row: one owner needs no watching.
+    // Loaded for every row: with one owner, exclusivity need not be checked.
     @exclusivity(unchecked) private var key = IndexKey()
-    /// How many deaths of the commit have been told.
+    /// How many deaths of the commit have been recorded.
     var toldDeaths = 0
 
-    /// Bytes of entries from which on they are to be taken to the indexes.
+    /// The bytes of entries above which they should be applied to the indexes.
     private static let most = 8 << 20
 
-    /// - Parameter kept: the fetch indexes that are kept, as indexes of the catalog's; nil: all.
+    /// - Parameter kept: the fetch indexes to keep, as indices into the catalog's; nil: all.
     init(_ catalog: Catalog, seed: UInt64, kept: Set<Int>? = nil) {
         self.catalog = catalog
         self.seed = seed
@@ -32,16 +32,17 @@ final class FetchIndexWriter {
         }
     }
 
-    /// Whether there is so much that it should be taken to the indexes now.
+    /// Whether there are so many changes that they should be applied to the indexes now.
     var isLarge: Bool { changes.contains { ($0?.byteCount ?? 0) > Self.most } }
 
-    /// Whether it is for the fetch indexes of a catalog, and small enough to be kept from commit to commit.
+    /// Whether the writer is for the fetch indexes of a catalog, and small enough to be kept from commit to
+    /// commit.
     func fits(_ other: Catalog, seed: UInt64) -> Bool {
         catalog.describesSame(as: other) && self.seed == seed
             && changes.allSatisfy { $0?.isSmall ?? true }
     }
 
-    /// Rows of a batch are born.
+    /// Records rows of a batch as born.
     ///
     /// - Parameter values: reads cells that are references; those values are written.
     func add(
@@ -58,7 +59,7 @@ final class FetchIndexWriter {
         }
     }
 
-    /// Whether rows of a batch have references to large values in columns of keys.
+    /// Whether rows of a batch have references to large values in key columns.
     func hasReferences(_ batch: ColumnBatch, _ selection: [UInt16], entity: Int) -> Bool {
         for index in catalog.fetchIndexesOfEntity[entity] where changes[index] != nil {
             for part in catalog.fetchIndexes[index].parts where part.kind == .text {
@@ -71,7 +72,7 @@ final class FetchIndexWriter {
         return false
     }
 
-    /// Rows of a block are born, or die.
+    /// Records rows of a block as born or dead.
     func add(_ block: CachedBlock, _ slots: some Collection<Int>, entity: Int, isInsert: Bool)
         throws(StoreError)
     {
@@ -97,7 +98,8 @@ final class FetchIndexWriter {
         }
     }
 
-    /// Takes everything to the indexes of a state. Gives the index that contradicts it, if one does.
+    /// Applies all changes to the indexes of a state. Returns an index that contradicts them, if there is
+    /// one.
     func apply(
         to indexes: inout [FetchIndexContent], in pages: inout PageTransaction
     ) -> Catalog.FetchIndexDefinition? {

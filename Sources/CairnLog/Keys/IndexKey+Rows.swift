@@ -1,4 +1,4 @@
-// Loads keys of ordered indexes from rows, wherever they are.
+// Loads keys of ordered indexes from rows of batches and blocks.
 
 import CairnFormat
 import CairnModel
@@ -43,7 +43,7 @@ extension IndexKey {
 
     /// Loads the key of a stored row, by the columns of the index in the row's block.
     ///
-    /// - Parameter columns: one for each part; nil for one that the block does not have.
+    /// - Parameter columns: one for each part; nil for a column that the block does not have.
     mutating func load(
         _ block: CachedBlock, row: Int, _ parts: [Catalog.IndexPart], _ columns: [DecodedColumn?]
     ) throws(StoreError) {

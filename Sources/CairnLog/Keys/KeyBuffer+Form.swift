@@ -5,14 +5,14 @@ package import CairnStore
 extension KeyBuffer {
     // MARK: Keys of either form
 
-    /// Loads the key of a batch's row; false if it has none.
+    /// Loads the key of a batch's row; returns false if it has none.
     @inline(__always)
     mutating func load(_ batch: ColumnBatch, row: Int, _ form: KeyForm) -> Bool {
         if let rule = form.rule { return load(batch, row: row, form, rule) }
         return load(batch, row: row, columns: form.columns)
     }
 
-    /// Loads the key of a row given as values; false if it has none.
+    /// Loads the key of a row given as values; returns false if it has none.
     @inline(__always)
     mutating func load(_ values: [Value], _ form: KeyForm, number: (ObjectID) -> UInt32?) -> Bool {
         if let rule = form.rule {
@@ -24,7 +24,7 @@ extension KeyBuffer {
         return load(values, columns: form.columns, number: number)
     }
 
-    /// Loads the key of a stored row; false if it has none.
+    /// Loads the key of a stored row; returns false if it has none.
     @inline(__always)
     package mutating func load(
         _ block: CachedBlock, row: Int, entity: Catalog.StoredEntity, _ form: KeyForm
@@ -73,7 +73,8 @@ extension KeyBuffer {
         return true
     }
 
-    /// Loads the key that a row of these values has if it takes part; false if a part is nil and nil is no value.
+    /// Loads the key of a row with these values that takes part; returns false if a part is nil and nils are
+    /// not equal.
     mutating func load(
         _ values: [Value], _ form: KeyForm, _ rule: KeyRule, number: (ObjectID) -> UInt32?
     ) -> Bool {
@@ -129,7 +130,7 @@ extension KeyBuffer {
 }
 
 extension KeyForm {
-    /// The bytes of the key of a row given as values; nil if it has none.
+    /// Returns the bytes of the key of a row given as values; nil if it has none.
     package func bytes(_ values: [Value]) -> [UInt8]? {
         var key = KeyBuffer()
         return key.load(values, self, number: { $0.number }) ? Array(key.bytes) : nil

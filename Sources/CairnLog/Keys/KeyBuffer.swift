@@ -2,10 +2,10 @@
 //
 // Single keys: the value's own bytes. Compound keys: for each part its length as 4 bytes, then its bytes.
 // Integers, booleans and references are 8 bytes, little-endian; doubles and floats their bits with −0 as 0;
-// text is UTF-8, never Swift's canonical equivalence. A nil or NaN part: there is no key. Keys of constraints with options: see
-// `KeyForm`.
+// strings are UTF-8, never Swift's canonical equivalence. With a nil or NaN part, there is no key. For keys
+// of constraints with options, see `KeyForm`.
 //
-// Invariant: two rows have equal key bytes of a constraint exactly if it holds them to be equal.
+// Invariant: two rows have equal key bytes for a constraint exactly if the constraint treats them as equal.
 // Threads: owned by one commit or one fetch.
 
 import CairnFormat
@@ -54,7 +54,7 @@ package struct KeyBuffer: ~Copyable {
         count &+= 4
     }
 
-    /// Adds a part of 8 bytes; false for nil, which no key has.
+    /// Appends a part of 8 bytes; returns false for nil, which no key contains.
     @inline(__always) private mutating func part(_ word: UInt64?, _ compound: Bool) -> Bool {
         guard let word else { return false }
         if compound { append(length: 8) }
@@ -62,7 +62,7 @@ package struct KeyBuffer: ~Copyable {
         return true
     }
 
-    /// Adds a part of so many bytes.
+    /// Appends a part of any length.
     private mutating func part(_ bytes: UnsafeRawBufferPointer, _ compound: Bool) -> Bool {
         if compound { append(length: bytes.count) }
         append(bytes)
@@ -88,7 +88,7 @@ package struct KeyBuffer: ~Copyable {
     }
 }
 
-/// The bits that a double or float has in a key; nil for NaN.
+/// Returns the bits of a double or float in a key; nil for NaN.
 @inline(__always) func keyBits(_ value: Double) -> UInt64? {
     value.isNaN ? nil : value == 0 ? 0 : value.bitPattern
 }
@@ -98,7 +98,7 @@ package struct KeyBuffer: ~Copyable {
 }
 
 extension KeyBuffer {
-    /// Loads the key of a row of a batch; false if a part is nil.
+    /// Loads the key of a row of a batch; returns false if a part is nil.
     mutating func load(_ batch: ColumnBatch, row: Int, columns: [Int]) -> Bool {
         clear()
         let compound = columns.count > 1
@@ -121,7 +121,7 @@ extension KeyBuffer {
         return part(word, compound)
     }
 
-    /// Loads the key of a row given as values; false if a part is nil.
+    /// Loads the key of a row given as values; returns false if a part is nil.
     mutating func load(_ values: [Value], columns: [Int], number: (ObjectID) -> UInt32?) -> Bool {
         clear()
         let compound = columns.count > 1
@@ -131,7 +131,7 @@ extension KeyBuffer {
         return true
     }
 
-    /// Loads the key of one value; false if it is nil.
+    /// Loads the key of one value; returns false if it is nil.
     mutating func load(_ value: Value) -> Bool {
         clear()
         return append(value, compound: false, number: { $0.number })
@@ -159,7 +159,7 @@ extension KeyBuffer {
             return text.withUTF8 { part(UnsafeRawBufferPointer($0), compound) }
         case .binary(let value): return value.withUnsafeBytes { part($0, compound) }
         case .decimal(let value):
-            // Its bytes would be those of zero.
+            // Its bytes would equal those of zero.
             if value.isNaN { return false }
             return DecimalCoding.encode(value).withUnsafeBytes { part($0, compound) }
         case .uuid(let value): return withUnsafeBytes(of: value.uuid) { part($0, compound) }
@@ -169,7 +169,7 @@ extension KeyBuffer {
 }
 
 extension KeyBuffer {
-    /// Loads the key of a stored row; false if a part is nil.
+    /// Loads the key of a stored row; returns false if a part is nil.
     mutating func load(
         _ block: CachedBlock, row: Int, entity: Catalog.StoredEntity, columns: [Int]
     ) throws(StoreError) -> Bool {
@@ -183,7 +183,7 @@ extension KeyBuffer {
         return true
     }
 
-    /// Adds a stored cell that is not nil; false for NaN, which no key has.
+    /// Appends a stored cell that is not nil; returns false for NaN, which no key contains.
     @inline(__always)
     mutating func append(
         _ cells: CellReader, row: Int, _ block: CachedBlock, compound: Bool
@@ -212,7 +212,7 @@ extension KeyBuffer {
     private mutating func append(
         expanding codes: UnsafeRawBufferPointer, by cells: CellReader, _ compound: Bool
     ) -> Bool {
-        // The length is known behind the bytes.
+        // The length is known after the bytes.
         let start = count
         if compound { append(length: 0) }
         let most = CellReader.mostBytes(codes) + 8

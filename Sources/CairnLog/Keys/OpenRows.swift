@@ -10,10 +10,11 @@ struct OpenRows {
     /// The rows of a block.
     struct Rows {
         private let block: CachedBlock
-        /// Those of the entity, then its order keys; nil where the block has none, so that all are nil.
+        /// The columns of the entity, then its order keys; nil where the block has none, so that all cells
+        /// are nil.
         private let columns: [DecodedColumn?]
 
-        /// - Parameter read: the columns that will be asked for, order keys behind the entity's; nil = all.
+        /// - Parameter read: the columns that will be read, order keys after the entity's; nil = all.
         init(_ block: CachedBlock, _ entity: Catalog.StoredEntity, only read: ColumnSet? = nil)
             throws(StoreError)
         {
@@ -26,13 +27,13 @@ struct OpenRows {
             self.columns = columns
         }
 
-        /// The number of the object that a reference leads to.
+        /// Returns the number of the object that a reference points to.
         func reference(_ column: Int, _ slot: Int) -> UInt32? {
             guard let cells = columns[column], !cells.isNil(at: slot) else { return nil }
             return UInt32(exactly: cells.integer(at: slot))
         }
 
-        /// Whether a cell is another one than that of the same column in another row.
+        /// Whether a cell differs from that of the same column in another row.
         func differs(from other: Rows, _ column: Int, _ slot: Int, _ otherSlot: Int) -> Bool {
             let (mine, theirs) = (columns[column], other.columns[column])
             let (isNil, isOtherNil) = (
@@ -46,7 +47,7 @@ struct OpenRows {
                 return mine.double(at: slot).bitPattern != theirs.double(at: otherSlot).bitPattern
             case .float: return mine.floats[slot].bitPattern != theirs.floats[otherSlot].bitPattern
             case .bytes, .fixed16:
-                // A large value that is not written anew keeps its reference.
+                // A large value that is not rewritten keeps its reference.
                 guard mine.isExternal(at: slot) == theirs.isExternal(at: otherSlot) else {
                     return true
                 }
@@ -54,7 +55,7 @@ struct OpenRows {
             }
         }
 
-        /// A value to be kept.
+        /// Returns a value to be kept.
         func cell(_ column: Int, _ slot: Int) -> ChangesPayload.Cell {
             guard let cells = columns[column], !cells.isNil(at: slot) else { return .none }
             if cells.isExternal(at: slot) { return .notKept }
@@ -71,7 +72,7 @@ struct OpenRows {
     private var handle = BlockHandle.none
     private var rows: Rows?
 
-    /// The rows of a block, if it is the one that was looked at last.
+    /// Returns the rows of a block, if it is the one that was read last.
     func rows(_ handle: BlockHandle) -> Rows? { handle == self.handle ? rows : nil }
 
     mutating func keep(_ rows: Rows, _ handle: BlockHandle) {

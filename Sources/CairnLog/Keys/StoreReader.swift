@@ -1,8 +1,8 @@
-// What readers of a store share: the block cache and information about blocks, helper threads, memory for columns, and the
-// published states.
+// Shared by all readers of a store: the block cache and information about blocks, helper threads, memory for
+// columns, and the published states.
 //
-// A part of a state that is read late from a checkpoint, and cannot be read, is empty to whoever comes upon it: whoever reads
-// states does so within `withWholeState`, which throws then.
+// A part of a state that is loaded late from a checkpoint and cannot be read appears empty: code that reads
+// states does so within `withWholeState`, which throws in that case.
 //
 // Threads: any.
 
@@ -15,12 +15,12 @@ package final class StoreReader: Sendable {
     let identity: StoreIdentity
     let cache: BlockCache
     let zones = BlockZones()
-    /// Who helps with scans.
+    /// Helps with scans.
     let crew: ScanCrew
     package let batches = ColumnBatchPool()
     let largeValues: LargeValueReader
     package let registry: StateRegistry<EngineState>
-    /// What of a state is read late.
+    /// The parts of a state that are loaded late.
     private let latePages: LatePages?
     /// Rows of a commit that may not be written yet, by segment and offset.
     private let waiting: @Sendable (UInt32, UInt64) -> StoredPayload?
@@ -42,17 +42,17 @@ package final class StoreReader: Sendable {
 
     // MARK: Blocks
 
-    /// A block that is stored.
+    /// Returns a stored block.
     package func block(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock
     {
         let place = entry.place
-        // Mostly it is there, and then nothing takes a copy of the state.
+        // It is mostly cached, and then the state is not copied.
         if let known = cache.known(place) { return try checked(known, entry) }
         return try checked(
             try cache.block(place) { () throws(StoreError) in try read(place, in: state) }, entry)
     }
 
-    /// The same for a state that is pinned, of which no copy is made for a block in the cache.
+    /// The same for a pinned state, which is not copied for a cached block.
     func block(_ entry: BlockEntry, in pinned: PinnedState<EngineState>) throws(StoreError)
         -> CachedBlock
     {
@@ -60,7 +60,7 @@ package final class StoreReader: Sendable {
         return try block(entry, in: pinned.state)
     }
 
-    /// The same for a scan, which leaves the cache as it is if it has no room.
+    /// The same for a scan, which leaves a full cache unchanged.
     func scannedBlock(_ entry: BlockEntry, in state: EngineState) throws(StoreError) -> CachedBlock
     {
         try checked(
@@ -69,7 +69,7 @@ package final class StoreReader: Sendable {
             }, entry)
     }
 
-    /// The same for a block that nobody will ask for again.
+    /// The same for a block that will not be read again.
     package func passingBlock(_ entry: BlockEntry, in state: EngineState) throws(StoreError)
         -> CachedBlock
     {
@@ -78,13 +78,15 @@ package final class StoreReader: Sendable {
         return try checked(try read(entry.place, in: state), entry)
     }
 
-    /// Whether the next rows of a block are read by themselves, where nobody knows how many there will be: until as much was read
-    /// as decoding its columns costs, and as long as there is no room for what is decoded.
+    /// Whether the next rows of a block are read one by one, if their total number is unknown: until reading
+    /// them has cost as much as decoding the columns, and as long as the cache has no room for the decoded
+    /// columns.
     func readsAlone(_ block: CachedBlock, next rows: Int) -> Bool {
         block.readsAlone(rows) && (!cache.hasRoom || block.readsNextAlone(rows))
     }
 
-    /// A checkpoint says how many rows a block has before that is read: slots beyond must not be asked for.
+    /// A checkpoint records the number of rows of a block before the block is read: slots beyond it must not
+    /// be accessed.
     @inline(__always)
     private func checked(_ block: CachedBlock, _ entry: BlockEntry) throws(StoreError)
         -> CachedBlock
@@ -95,15 +97,15 @@ package final class StoreReader: Sendable {
             segment: entry.segment, offset: UInt64(entry.place.byteOffset))
     }
 
-    /// A block of a commit that may not be written yet. It does not go into the cache: if the commit fails, the
-    /// place is used again.
+    /// Returns a block of a commit that may not be written yet. It is not cached: if the commit fails, the
+    /// place is reused.
     func unwrittenBlock(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
         try CachedBlock(
             try unwritten(place, in: state), place: place, largeValues: largeValues
         ) { base throws(StoreError) in try basePayload(base, in: state) }
     }
 
-    /// What is at a place that may not be written yet.
+    /// Returns the payload at a place that may not be written yet.
     private func unwritten(_ place: Place, in state: EngineState) throws(StoreError)
         -> StoredPayload
     {
@@ -114,7 +116,8 @@ package final class StoreReader: Sendable {
             at: UInt64(place.byteOffset), storeTag: storeID.tag)
     }
 
-    /// The payload of the block that a patch is of. It may be in memory, and it may not be written yet.
+    /// Returns the payload of the block that a patch is based on. It may be in memory, and it may not be
+    /// written yet.
     func basePayload(_ place: Place, in state: EngineState) throws(StoreError) -> RawBytes {
         if let known = cache.glance(at: place), known.base == nil { return known.payload }
         let stored = try unwritten(place, in: state)
@@ -143,7 +146,8 @@ package final class StoreReader: Sendable {
 
     // MARK: States
 
-    /// Runs a closure over states. It throws if parts of them were missing meanwhile: they are read as empty.
+    /// Runs a closure over states. Throws if parts of them were missing during that time: they are read as
+    /// empty.
     package func withWholeState<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         guard let latePages else { return try body() }
         let count = try latePages.repair()
@@ -151,7 +155,7 @@ package final class StoreReader: Sendable {
         do {
             result = try body()
         } catch {
-            // What is read as empty contradicts the rest: the cause is what could not be read.
+            // Parts that are read as empty contradict the rest: the cause is the part that could not be read.
             try latePages.check(since: count)
             throw error
         }

@@ -1,10 +1,10 @@
-// Reading a part of a checkpoint from its file.                                      Format 85
+// Reads a part of a checkpoint from its file.                                                       Format 85
 
 package import CairnFileSystem
 package import CairnFormat
 
 extension CheckpointUnit {
-    /// The bytes of the part, verified and expanded.
+    /// Returns the bytes of the part, verified and decompressed.
     package func read(from file: any File) throws -> RawBytes {
         let stored = RawBytes(count: Int(storedLength))
         stored.trim(to: try file.read(into: stored.mutable, at: offset))

@@ -1,9 +1,10 @@
 // The contents of a store's folder when it is opened: the folder is listed once.
 //
-// Opening reads the beginning and the end of the newest segment and of the newest checkpoint. Both are opened here, so that the
-// disk can begin with one while the other is asked for, and are handed on to whoever reads them.
+// Opening reads the beginning and the end of the newest segment and of the newest checkpoint. Both files are
+// opened here, so that the disk can start reading one while the other is requested, and are passed to their
+// readers.
 //
-// Invariants: nothing is read. Files that cannot be opened are left to whoever needs them, and says what is wrong.
+// Invariants: nothing is read. Files that cannot be opened are left to their readers, which report the error.
 // Threads: one opening in one thread.
 
 import CairnFileSystem
@@ -19,17 +20,17 @@ package struct FolderContent {
 
     /// The numbers of all segments, in order.
     let segments: [UInt32]
-    /// The commits of all checkpoints, the newest first.
+    /// The commits of all checkpoints, newest first.
     let checkpoints: [UInt64]
     /// The newest ones, if they could be opened.
     let newestSegment: Opened?
     let newestCheckpoint: Opened?
-    /// Whether the segment was opened to be written, too.
+    /// Whether the segment was opened for writing, too.
     let isWritable: Bool
 
     /// - Parameters:
     ///   - opensNewest: whether the newest segment and the newest checkpoint will be read.
-    ///   - toWrite: whether the newest segment will be written, by whoever has the writer's lock.
+    ///   - toWrite: whether the newest segment will be written, by the holder of the writer's lock.
     init(_ files: StoreFiles, opensNewest: Bool, toWrite: Bool = false) throws(FileSystemError) {
         var segments: [UInt32] = []
         var checkpoints: [UInt64] = []

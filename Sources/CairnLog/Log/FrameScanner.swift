@@ -1,9 +1,9 @@
-// Reads the frames of a segment, oldest first.                                        Format 30
+// Reads the frames of a segment, oldest first.                                                      Format 30
 //
-//   1. Read the header: magic, checksum, and what the place demands of it.
+//   1. Read the header: magic, checksum, and what its place requires.
 //   2. Read the payload and check its checksum.
-//   3. The first failure ends the scan; what it means is for the caller to say: in a segment that has a
-//      successor it is damage, in the last one perhaps a torn tail.
+//   3. The first failure ends the scan; the caller decides what it means: in a segment that has a successor
+//      it is damage, in the last one perhaps a torn tail.
 //
 // Invariants: `position` is the end of the last whole frame.
 // Threads: one scanner in one thread; the file may have other readers.
@@ -24,12 +24,12 @@ package struct FrameScanner: ~Copyable {
     private var window: RawBytes?
     private var windowStart: UInt64 = 0
     private var windowCount = 0
-    /// Bytes that are read at once.
+    /// The number of bytes to read at once.
     private let windowSize: Int
 
-    /// A scanner of a segment from its first frame up to `end`, or to the end of the file.
+    /// Creates a scanner of a segment from its first frame up to `end`, or to the end of the file.
     ///
-    /// - Parameter beginning: what was read of the file's beginning.
+    /// - Parameter beginning: the beginning of the file, if it was read already.
     package init(
         _ segment: Segment, chain: UInt32, storeTag: UInt32, end: UInt64?,
         window size: Int = 4 << 20, beginning: RawBytes? = nil
@@ -45,15 +45,15 @@ package struct FrameScanner: ~Copyable {
         windowCount = beginning?.count ?? 0
     }
 
-    /// Goes on behind a frame that is known.
+    /// Continues after a known frame.
     package mutating func skip(to end: LogEnd) {
         position = end.offset
         expected.lsn = end.lsn
         expected.chain = end.chain
     }
 
-    /// The next frame: its header, and its payload, which is valid until the next call. Nil at the end or at
-    /// the first failure.
+    /// Returns the next frame: its header, and its payload, which is valid until the next call. Returns nil
+    /// at the end or at the first failure.
     package mutating func next() throws(StoreError) -> (
         header: FrameHeader, payload: UnsafeRawBufferPointer
     )? {
@@ -85,7 +85,7 @@ package struct FrameScanner: ~Copyable {
         }
     }
 
-    /// Bytes from the position on.
+    /// Returns bytes from the position on.
     private mutating func bytes(_ count: Int) throws -> UnsafeRawBufferPointer {
         guard position + UInt64(count) <= end else {
             throw FormatError(
@@ -93,7 +93,7 @@ package struct FrameScanner: ~Copyable {
                 found: end - position)
         }
         if position < windowStart || position + UInt64(count) > windowStart + UInt64(windowCount) {
-            // Behind a checkpoint there is little.
+            // After a checkpoint there is little to read.
             let wanted = Int(min(UInt64(max(count, windowSize)), end - position))
             let read: RawBytes
             if let window, window.count >= wanted {

@@ -1,6 +1,6 @@
-// Searches for frame headers at every eighth byte of a file, whatever is in between.   Format 60
+// Searches for frame headers at every eighth byte of a file, whatever is in between.                Format 60
 //
-// After a failure the chain is lost, but frames that were whole still say how far the log was durable.
+// After a failure the chain is lost, but whole frames still record how far the log was durable.
 
 import CairnFileSystem
 import CairnFormat
@@ -18,7 +18,7 @@ struct HeaderSearch: ~Copyable {
         position = start
     }
 
-    /// Whether there is a valid header of a frame of the segment.
+    /// Whether the file contains a valid header of a frame of the segment.
     mutating func holdsFrame(of segment: UInt32) throws(StoreError) -> Bool {
         while let (header, _) = try next() {
             if header.segment == segment { return true }
@@ -26,7 +26,7 @@ struct HeaderSearch: ~Copyable {
         return false
     }
 
-    /// The next valid header and where it is; nil at the end of the file.
+    /// Returns the next valid header and its offset; nil at the end of the file.
     mutating func next() throws(StoreError) -> (header: FrameHeader, offset: UInt64)? {
         while try fill() {
             let at = Int(position - windowStart)

@@ -1,16 +1,18 @@
-// The lock for the right to append to the log, and the queue for it.                                     Format 95.12
+// The lock for the right to append to the log, and the queue for it.                             Format 95.12
 //
-//   byte 0   the lease: whoever has it locked appends
-//   byte 2   the door: whoever is next. Others who want the lease wait for the door
+//   byte 0   the lease: the process that has it locked appends
+//   byte 2   the door: the process that is next. Others that want the lease wait for the door
 //
-// Who has the lease sees by the door that somebody wants it, gives it back, and finds somebody else at the door when it wants
-// it again: so nobody waits for ever beside one who commits in a loop. Both are given back by the system when a process dies.
+// The holder of the lease sees by the door that another process waits, gives it back, and finds yet another
+// one at the door when it wants it again: so no process waits forever while another commits in a loop. The
+// system releases both when a process dies.
 //
-// Waiting has a bound, and the kernel's has none. So a thread waits in the kernel, which lets in who came first, and whoever
-// wants the lease waits for that thread. It stays at the kernel when the time is over: who asks again waits for the same
-// thread, and if nobody does it gives back what it gets. Where the system does not wait, all ask again and again.
+// Waiting has a time limit, and the kernel's has none. So a thread waits in the kernel, which serves
+// processes in the order of arrival, and callers wait for that thread. It keeps waiting when the time is
+// over: a later caller waits for the same thread, and without one it gives back what it gets. If the system
+// cannot wait, all poll.
 //
-// A process that was stopped may have the door: who has waited for long asks for the lease without it.
+// A process that was stopped may hold the door: after a long wait, a process tries the lease without it.
 //
 // Threads: any; one at a time takes it.
 
@@ -20,21 +22,21 @@ final class LeaseLock: Sendable {
     private struct State {
         /// Whether this open file has the lease.
         var isOurs = false
-        /// Whether somebody waits for it here.
+        /// Whether a caller waits for it here.
         var isWanted = false
         /// Whether a thread waits in the kernel, since when, and whether it is next.
         var hasThread = false
         var since = MonotonicTime.now
         var isNext = false
-        /// Why the thread could not wait.
+        /// The error that kept the thread from waiting.
         var failure: FileSystemError?
     }
 
     private static let leaseByte: UInt64 = 0
     private static let doorByte: UInt64 = 2
-    /// Seconds after which who waits looks again.
+    /// The seconds after which a waiting caller checks again.
     private static let part = 0.001
-    /// Seconds after which the lease is asked for without the door, and between two times.
+    /// The seconds after which the lease is tried without the door, and between two attempts.
     private static let patience = 1.0
     private static let patienceAgain = 0.02
 
@@ -45,12 +47,12 @@ final class LeaseLock: Sendable {
 
     // MARK: Taking
 
-    /// Waits for the lease; false if somebody else has it still when the time is over.
+    /// Waits for the lease; returns false if another process still has it when the time is over.
     ///
     /// - Parameters:
-    ///   - seconds: 0 = asks without waiting.
-    ///   - isOver: whether it is not wanted any more.
-    ///   - whileNext: called again and again while nobody is before it but the one that has the lease.
+    ///   - seconds: 0 = tries without waiting.
+    ///   - isOver: whether it is no longer requested.
+    ///   - whileNext: called repeatedly while only the holder of the lease is before this process.
     func take(
         within seconds: Double, unless isOver: () -> Bool = { false }, whileNext: () -> Void = {}
     ) throws(FileSystemError) -> Bool {
@@ -63,7 +65,7 @@ final class LeaseLock: Sendable {
             let isSettled = state.wait(until: part) { $0.isOurs || $0.failure != nil ? true : nil }
             if isSettled != nil { break }
             if try takeWithoutDoor() { break }
-            // It comes to whoever wants it meanwhile, too.
+            // The lease can also arrive while this runs.
             if isNext { whileNext() }
         } while end.secondsFromNow > 0 && !isOver()
         let last = state.withLock { state -> State in
@@ -72,14 +74,14 @@ final class LeaseLock: Sendable {
             return state
         }
         if last.isOurs { return true }
-        // A thread needs a descriptor more than who asks.
+        // The thread needs one descriptor more than polling.
         return last.failure == nil ? false : try ask(until: end, isOver)
     }
 
-    /// Takes the lease if nobody has it or waits for it.
+    /// Takes the lease if no process has it or waits for it.
     private func takeAtOnce() throws(FileSystemError) -> Bool {
         try state.withLock { state throws(FileSystemError) in
-            // What it gets is for who waits for it.
+            // The lease that the thread gets is for the caller that waits for it.
             if state.hasThread { return false }
             guard try lock.lock(byte: Self.doorByte, exclusive: true) else { return false }
             defer { try? lock.unlock(byte: Self.doorByte) }
@@ -88,7 +90,7 @@ final class LeaseLock: Sendable {
         }
     }
 
-    /// Takes it where a process may be stopped at the door.
+    /// Takes it even if a stopped process holds the door.
     private func takeWithoutDoor() throws(FileSystemError) -> Bool {
         try state.withLock { state throws(FileSystemError) in
             if !state.isOurs, state.since.secondsFromNow < -Self.patience {
@@ -101,7 +103,7 @@ final class LeaseLock: Sendable {
 
     // MARK: Waiting
 
-    /// Has a thread wait in the kernel; false if there is none to be had.
+    /// Lets a thread wait in the kernel; returns false if none can be started.
     private func startWaiting() -> Bool {
         state.withLock { state in
             state.isWanted = true
@@ -128,13 +130,14 @@ final class LeaseLock: Sendable {
         }
     }
 
-    /// The thread has the lease, if nothing failed. Gives it to whoever wants it; false if somebody else has got it.
+    /// Ends the thread's wait: unless it failed, passes the lease to a waiting caller; returns false if
+    /// another process has got it.
     private func isOver(_ state: inout State, _ failure: FileSystemError?) -> Bool {
         try? lock.unlock(byte: Self.doorByte)
         state.isNext = false
         if failure == nil, !state.isOurs {
             if state.isWanted {
-                // Taken without the door and given back meanwhile, it is anybody's.
+                // If it was taken without the door and given back in the meantime, any process may get it.
                 state.isOurs = (try? lock.lock(byte: Self.leaseByte, exclusive: true)) ?? false
                 if !state.isOurs { return false }
             } else {
@@ -146,7 +149,7 @@ final class LeaseLock: Sendable {
         return true
     }
 
-    /// Asks again and again, all equally often for the door, so that each comes to it as often as another.
+    /// Polls, with the same interval in all processes for the door, so that each gets it equally often.
     private func ask(until end: MonotonicTime, _ isOver: () -> Bool) throws(FileSystemError)
         -> Bool
     {
@@ -164,7 +167,7 @@ final class LeaseLock: Sendable {
         return isOurs
     }
 
-    /// Whether whoever waits here has nobody before it but the one that has the lease.
+    /// Whether only the holder of the lease is before the caller that waits here.
     var isNext: Bool { state.withLock { $0.isNext } }
 
     // MARK: Having
@@ -175,10 +178,10 @@ final class LeaseLock: Sendable {
     /// Whether another process has the lease.
     func isTaken() throws(FileSystemError) -> Bool { try lock.isLocked(byte: Self.leaseByte) }
 
-    /// The process that has the lease, if the system tells.
+    /// The process that has the lease, if the system provides it.
     func holder() throws(FileSystemError) -> Int32? { try lock.lockHolder(byte: Self.leaseByte) }
 
-    /// Lets others have the lease.
+    /// Releases the lease.
     func giveBack() {
         state.withLock { state in
             state.isOurs = false

@@ -1,7 +1,7 @@
-// The segments that make up a store at one commit.                                   Format 65
+// The segments that make up a store at one commit.                                                  Format 65
 //
-// Main segments form the log, the newest one takes commits. Side segments hold what compaction moved; of
-// each only the part counts that the log has adopted.
+// Main segments form the log, the newest one takes commits. Side segments contain what compaction moved; only
+// the part of each that the log has adopted counts.
 //
 // Threads: a value; the segments may be read from any thread.
 
@@ -12,14 +12,14 @@ package struct LiveSet: Sendable {
     /// The adopted part of a side segment.
     package struct Side: Sendable {
         let segment: Segment
-        /// Up to where it is adopted, and the chain value there.
+        /// The end of the adopted part, and the chain value there.
         package var end: UInt64
         var chain: UInt32
     }
 
     /// Oldest first; the last one takes commits.
     package private(set) var mains: [Segment]
-    /// By rising number.
+    /// By ascending number.
     package private(set) var sides: [Side]
 
     /// No segments.
@@ -41,26 +41,26 @@ package struct LiveSet: Sendable {
         return last
     }
 
-    /// The segment of a number; nil if it is none of them.
+    /// The segment with a number; nil if it is not one of them.
     package subscript(_ number: UInt32) -> Segment? {
         mains.last { $0.number == number } ?? sides.last { $0.segment.number == number }?.segment
     }
 
-    /// All of them, by no order.
+    /// All of them, in no particular order.
     var all: [Segment] { mains + sides.map(\.segment) }
 
-    /// Adds the segment that takes commits from now on.
+    /// Adds a new segment, which takes commits from now on.
     mutating func begin(_ segment: Segment) { mains.append(segment) }
 
-    /// Puts another object for the newest segment, whose file may be written.
+    /// Replaces the newest segment by an object whose file is writable.
     package mutating func replaceCurrent(with segment: Segment) {
         mains[mains.count - 1] = segment
     }
 
-    /// Leaves out main segments behind a number.
+    /// Removes main segments with numbers above the given one.
     mutating func removeMains(above number: UInt32) { mains.removeAll { $0.number > number } }
 
-    /// Takes a side segment in, or more of it.
+    /// Adds a side segment, or more of it.
     mutating func adopt(_ segment: Segment, end: UInt64, chain: UInt32) {
         if let index = sides.firstIndex(where: { $0.segment.number == segment.number }) {
             sides[index].end = end
@@ -71,22 +71,23 @@ package struct LiveSet: Sendable {
         sides.insert(Side(segment: segment, end: end, chain: chain), at: index)
     }
 
-    /// Leaves segments out.
+    /// Removes segments.
     mutating func retire(_ numbers: [UInt32]) {
         mains.removeAll { numbers.contains($0.number) }
         sides.removeAll { numbers.contains($0.segment.number) }
     }
 
-    /// Undoes what failed commits adopted and retired. A segment that was begun behind `published` stays.
+    /// Undoes what failed commits adopted and retired. Keeps a segment that was started after `published`.
     mutating func takeBack(to published: LiveSet) {
         let last = published.mains.last?.number ?? 0
-        // Those that are here may be open to be written.
+        // Those in this set may be open for writing.
         let kept = published.mains.map { main in mains.last { $0.number == main.number } ?? main }
         mains = kept + mains.filter { $0.number > last }
         sides = published.sides
     }
 
-    /// The set as a start frame lists it, by number: all segments, the newest main one with the end of the log.
+    /// Returns the set as a start frame lists it, by number: all segments, the newest main one with the end
+    /// of the log.
     package func listed(to end: LogEnd) -> [StartPayload.LiveSegment] {
         var list = mains.map { segment in
             segment.number == end.segment
@@ -103,7 +104,7 @@ package struct LiveSet: Sendable {
         return list.sorted { $0.number < $1.number }
     }
 
-    /// Bytes of content.
+    /// Returns the bytes of content.
     func bytes(to end: LogEnd) -> UInt64 {
         mains.reduce(0) { $0 + ($1.number == end.segment ? end.offset : $1.knownEnd ?? 0) }
             + sides.reduce(0) { $0 + $1.end }

@@ -1,12 +1,12 @@
 // Appends the frames of one commit to the log.
 //
-//   1. Frames are built in a buffer; when it is full it is written behind the end of the log. What lies
-//      beyond the end means nothing yet (SG2), so a commit that fails leaves nothing of itself.
-//   2. The commit frame is last. What is in the buffer then is for the queue of commits to write, so that
-//      several commits share a write. Large values are written at once: whoever reads one reads the file.
+//   1. Frames are built in a buffer; when it is full, it is written after the end of the log. What follows
+//      the end is ignored (SG2), so a commit that fails leaves nothing behind.
+//   2. The commit frame is last. What is in the buffer then is written by the queue of commits, so that
+//      several commits share a write. Large values are written at once: readers of one read the file.
 //
-// Invariants: frames of a commit lie together in one segment (SG5); a frame's mark is the durable end when
-// it is made (SG4); `buffer` holds the bytes from `bufferStart` on.
+// Invariants: frames of a commit are in one segment, one after the other (SG5); a frame's mark is the durable
+// end when it is created (SG4); `buffer` contains the bytes from `bufferStart` on.
 // Threads: used by the holder of the turn alone.
 
 import CairnFileSystem
@@ -29,10 +29,10 @@ package struct LogWriter: ~Copyable {
     private var buffer: ByteWriter
     private var bufferStart: UInt64
     private(set) var hasWritten = false
-    /// Whether there are large values in it.
+    /// Whether it contains large values.
     private(set) var hasValues = false
 
-    /// - Parameter buffer: an empty one that was used before.
+    /// - Parameter buffer: an empty buffer to reuse.
     init(
         segment: Segment, end: LogEnd, storeTag: UInt32, commit: UInt64, mark: UInt64, limit: Int,
         syncs: Bool = false, buffer: consuming ByteWriter? = nil
@@ -49,10 +49,10 @@ package struct LogWriter: ~Copyable {
         bufferStart = end.offset
     }
 
-    /// Where the commit's first frame is.
+    /// The LSN of the commit's first frame.
     var firstLSN: UInt64 { start.lsn }
 
-    /// Appends a frame whose payload the closure writes; gives its place.
+    /// Appends a frame whose payload the closure writes; returns its place.
     @discardableResult
     package mutating func append(
         _ kind: FrameKind, flags: UInt8 = 0,
@@ -73,7 +73,7 @@ package struct LogWriter: ~Copyable {
         return place
     }
 
-    /// Appends a frame whose payload is there already, with its checksum; gives its place.
+    /// Appends a frame with an existing payload and its checksum; returns its place.
     mutating func append(
         _ kind: FrameKind, payload: UnsafeRawBufferPointer, checksum: UInt32
     ) throws(StoreError) -> Place {
@@ -87,7 +87,8 @@ package struct LogWriter: ~Copyable {
         return place
     }
 
-    /// Where the frame will be that lies in the buffer; if it may be nowhere, the buffer loses it.
+    /// Returns the place that the frame in the buffer will have; if it cannot have one, removes it from the
+    /// buffer.
     private mutating func place(ofFrameAt at: Int) throws(StoreError) -> Place {
         guard buffer.count - at - FrameHeader.size <= FormatLimits.maximumPayload else {
             buffer.cut(to: at)
@@ -100,7 +101,7 @@ package struct LogWriter: ~Copyable {
         return place
     }
 
-    /// Counts a frame that is whole.
+    /// Counts a complete frame.
     @inline(__always)
     private mutating func add(_ header: FrameHeader) throws(StoreError) {
         let length = UInt64(header.frameLength)
@@ -111,14 +112,14 @@ package struct LogWriter: ~Copyable {
         if header.kind == .value { hasValues = true }
         if buffer.count >= limit {
             try flush()
-            // More will follow: the disk need not wait for the end.
+            // More will follow: start writing to the disk before the end.
             if syncs {
                 segment.file.beginWriting(at: start.offset, count: bufferStart - start.offset)
             }
         }
     }
 
-    /// Writes what is in the buffer behind the end of the log.
+    /// Writes the buffer after the end of the log.
     mutating func flush() throws(StoreError) {
         guard buffer.count > 0 else { return }
         hasWritten = true
@@ -131,7 +132,7 @@ package struct LogWriter: ~Copyable {
         buffer.reset()
     }
 
-    /// The payload of a frame of rows of this commit, from the buffer or from the file.
+    /// Returns the payload of a frame of rows of this commit, from the buffer or from the file.
     func rows(at place: Place) throws(StoreError) -> StoredPayload {
         let offset = UInt64(place.byteOffset)
         guard offset >= bufferStart else {
@@ -140,7 +141,7 @@ package struct LogWriter: ~Copyable {
         return Self.rows(ofFrameAt: Int(offset - bufferStart), in: buffer.bytes)
     }
 
-    /// The payload of a frame of rows in memory.
+    /// Returns the payload of a frame of rows in memory.
     static func rows(ofFrameAt start: Int, in bytes: UnsafeRawBufferPointer) -> StoredPayload {
         do {
             let header = try FrameHeader(
@@ -156,10 +157,10 @@ package struct LogWriter: ~Copyable {
         }
     }
 
-    /// Its buffer, for the next one.
+    /// Returns the buffer, for the next writer.
     consuming func takeBuffer() -> ByteWriter { buffer }
 
-    /// The frames that are not written, for whoever writes them.
+    /// Returns the frames that are not written yet, for the caller to write.
     func rest() -> LogChunk? {
         guard buffer.count > 0 else { return nil }
         return LogChunk(
@@ -168,7 +169,7 @@ package struct LogWriter: ~Copyable {
 }
 
 extension Place {
-    /// A place, if the offset can be said in it.
+    /// A place, if it can represent the offset.
     init?(exactSegment segment: UInt32, byteOffset: UInt64) {
         guard byteOffset & 7 == 0, let units = UInt32(exactly: byteOffset >> 3) else { return nil }
         self.init(segment: segment, offset8: units)

@@ -1,14 +1,15 @@
 // A file that is opened when it is first read.
 //
-// A store that keeps past states has a file for each segment that left it since then, and whoever looks through the folder
-// reads the beginning of each. Few of them are needed after that, and a process may not have as many open.
+// A store that keeps past states has a file for each segment that left it since then, and a search of the
+// folder reads the beginning of each. Few of them are needed after that, and a process may have only so many
+// open.
 //
-//   1. It is made of a file that was open, which closes then.
-//   2. The first read opens it again, and it stays open until it is told to rest.
+//   1. It is created from an open file, which is then closed.
+//   2. The first read opens it again, and it stays open until `rest` is called.
 //
-// What rests is gone when somebody removes it: whoever must be able to read it later wakes it.
+// A resting file is gone when another process removes it: code that must be able to read it later wakes it.
 //
-// Invariants: it is the file that it was made of, or nothing. It is never written to.
+// Invariants: it is the same file that it was created from, or nothing. It is never written to.
 // Threads: any; one lock.
 
 import CairnFileSystem
@@ -19,12 +20,12 @@ import SystemPackage
 final class RestingFile: File {
     let path: FilePath
     let identity: FileIdentity
-    /// Its bytes when it was last known to be open.
+    /// Its size in bytes when it was last known to be open.
     let restingSize: UInt64
     private let fileSystem: any FileSystem
     private let opened: Mutex<(any File)?>
 
-    /// - Parameter stays: whether it is open for now.
+    /// - Parameter stays: whether it stays open for now.
     init(_ file: any File, on fileSystem: any FileSystem, stays: Bool = false)
         throws(FileSystemError)
     {
@@ -42,7 +43,7 @@ final class RestingFile: File {
 
     /// Closes it until it is read again.
     func rest() {
-        // Closing is none of what the lock is for.
+        // The lock is not needed for closing.
         let file = opened.withLock { $0.take() }
         withExtendedLifetime(file) {}
     }
@@ -51,7 +52,7 @@ final class RestingFile: File {
         try opened.withLock { opened throws(FileSystemError) in
             if let opened { return opened }
             let file = try fileSystem.open(path, .read)
-            // A number that was given again is another segment's.
+            // A reused number belongs to another segment.
             guard file.identity == identity else {
                 throw FileSystemError(.open, path, .noSuchFileOrDirectory)
             }

@@ -7,15 +7,16 @@ import Synchronization
 /// A segment that is no longer part of the store, but whose file still exists.
 struct RetiredSegment: Sendable {
     let number: UInt32
-    /// The last commit before it, the one that retired it, and where the log ends behind that.
+    /// The last commit before it, the commit that retired it, and where the log ends after that.
     let begun: UInt64
     let commit: UInt64
     let lsn: UInt64
     let bytes: UInt64
-    /// Where the log ends behind the commit that said that no past state needs it; the largest number while that is made.
+    /// Where the log ends after the commit that records that no past state needs it; the largest number
+    /// during that commit.
     var releaseLSN: UInt64 = 0
 
-    /// Whether the state after a commit has the segment: it was begun before that, and retired after it.
+    /// Whether the state after a commit has the segment: it was started before that, and retired after it.
     func isNeeded(by epoch: UInt64) -> Bool { begun < epoch && epoch < commit }
 }
 
@@ -32,9 +33,9 @@ package final class RetiredSegments: Sendable {
 
     var all: [RetiredSegment] { content.withLock { $0.segments } }
 
-    /// Adds some.
+    /// Adds segments.
     ///
-    /// - Parameter note: called before anybody else changes what there is.
+    /// - Parameter note: called before another thread can change the list.
     func append(_ segments: [RetiredSegment], then note: () -> Void) {
         content.withLock { content in
             content.segments += segments
@@ -42,9 +43,9 @@ package final class RetiredSegments: Sendable {
         }
     }
 
-    /// Leaves those out whose files may go, but for some that are kept; gives them all.
+    /// Removes the segments that are not needed, except those that are held; returns all that are not needed.
     ///
-    /// - Parameter note: told those that are left, before anybody else changes what there is.
+    /// - Parameter note: receives the remaining segments, before another thread can change the list.
     func remove(
         keeping held: Set<UInt32>, _ isUnneeded: (RetiredSegment) -> Bool,
         then note: ([RetiredSegment]) -> Void
@@ -60,7 +61,8 @@ package final class RetiredSegments: Sendable {
 
     // MARK: Past states
 
-    /// Says where the log ends behind the commit that lets go of segments; the largest number while that is made.
+    /// Records where the log ends after the commit that releases segments; the largest number during that
+    /// commit.
     package func noteRelease(of numbers: Set<UInt32>, lsn: UInt64) {
         if numbers.isEmpty { return }
         content.withLock { content in
@@ -71,7 +73,7 @@ package final class RetiredSegments: Sendable {
         }
     }
 
-    /// Notes that the commits that were to let go of segments are published, but for those of segments that are still held.
+    /// Records that the commits that release segments are published, except for segments that are still held.
     func settleReleases(end: UInt64, held: Set<UInt32>) {
         content.withLock { content in
             for index in content.segments.indices
@@ -85,7 +87,7 @@ package final class RetiredSegments: Sendable {
 
     // MARK: Sweeping
 
-    /// True for the first who wants a sweep, if there is something to be swept.
+    /// Returns true to the first caller that requests a sweep, if there are segments to sweep.
     func beginWaitingForSweep() -> Bool {
         content.withLock { content in
             guard !content.isSweepScheduled, !content.segments.isEmpty else { return false }

@@ -11,16 +11,16 @@ import SystemPackage
 /// A segment of the log.
 package final class Segment: Sendable {
     package let number: UInt32
-    /// The position over all main segments of the segment's first byte.
+    /// The LSN of the segment's first byte, over all main segments.
     package let baseLSN: UInt64
     package let header: SegmentHeader
     package let file: any File
-    /// Where the segment ends, and the chain value there; nil as long as it takes commits.
+    /// The end of the segment, and the chain value there; nil as long as it takes commits.
     private let sealed = Mutex<(end: UInt64, chain: UInt32)?>(nil)
-    /// From where on zeros are being written; the largest number if none are.
+    /// The offset from which on zeros are being written; the largest number if none are.
     private let fillStart = Atomic<UInt64>(.max)
     private let fillEnded = Monitor(())
-    /// Why nothing is known any more of what was written.
+    /// The error of a failed sync, after which the state of written bytes is unknown.
     private let failedSync = LongLock<FileSystemError?>(nil)
 
     package init(header: SegmentHeader, file: any File) {
@@ -30,27 +30,27 @@ package final class Segment: Sendable {
         self.file = file
     }
 
-    /// Where the segment ends, once a successor says so.
+    /// The end of the segment, once a successor records it.
     var knownEnd: UInt64? { sealed.withLock { $0?.end } }
 
     /// The chain value at the segment's end.
     var sealedChain: UInt32 { sealed.withLock { $0?.chain } ?? 0 }
 
-    /// Says where the segment ends.
+    /// Sets the end of the segment.
     func seal(at end: UInt64, chain: UInt32) { sealed.withLock { $0 = (end, chain) } }
 
     // MARK: Writing
 
-    /// Writes bytes, not where zeros are being written at the same time.
+    /// Writes bytes, but not concurrently where zeros are being written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) {
         if offset + UInt64(bytes.count) > fillStart.load(ordering: .acquiring) { waitForFilling() }
         try file.write(bytes, at: offset)
     }
 
-    /// Says from where on zeros will be written: nobody has written there, or is about to.
+    /// Sets the offset from which on zeros will be written: no thread has written there, or is about to.
     func beginFilling(at start: UInt64) { fillStart.store(start, ordering: .releasing) }
 
-    /// Says that the zeros are written.
+    /// Notes that the zeros are written.
     func endFilling() { fillEnded.update { _ in fillStart.store(.max, ordering: .releasing) } }
 
     /// Waits until no zeros are being written.
@@ -58,7 +58,7 @@ package final class Segment: Sendable {
         fillEnded.wait { _ in fillStart.load(ordering: .acquiring) == .max ? () : nil }
     }
 
-    /// Makes durable what is written. A sync that failed fails for all who sync after it: the system tells of a
+    /// Makes written bytes durable. A failed sync fails for all later callers as well: the system reports a
     /// lost write once, and a second sync could report success for the bytes of another thread.
     func synchronize() throws(FileSystemError) {
         try failedSync.withLock { failure throws(FileSystemError) in
@@ -74,9 +74,9 @@ package final class Segment: Sendable {
 
     // MARK: Reading
 
-    /// Opens its file if that rests, so that it can be read also when somebody has removed it.
+    /// Opens its file if that rests, so that it can be read even after another process has removed it.
     ///
-    /// - Throws: `StoreError` with `.damaged` if it is not there any more.
+    /// - Throws: `StoreError` with `.damaged` if it no longer exists.
     func wake() throws(StoreError) {
         guard let resting = file as? RestingFile else { return }
         do {
@@ -86,10 +86,10 @@ package final class Segment: Sendable {
         }
     }
 
-    /// Lets its file rest again, if it is one that can. Nobody who must be able to read it has it.
+    /// Lets its file rest again, if it can. No code that must be able to read it may hold it.
     func rest() { (file as? RestingFile)?.rest() }
 
-    /// The bytes of its file.
+    /// Returns the size of its file in bytes.
     func size() throws(StoreError) -> UInt64 {
         do {
             return try file.size()
@@ -98,7 +98,7 @@ package final class Segment: Sendable {
         }
     }
 
-    /// What it means that a call failed: a file that cannot be opened again was removed since it was found.
+    /// Converts the error of a call: a file that cannot be reopened was removed since it was found.
     private func failure(_ error: FileSystemError) -> StoreError {
         if error.operation == .open, error.code == .noSuchFileOrDirectory {
             return .damaged("segment \(number) is missing (F-216)", segment: number)
@@ -106,10 +106,10 @@ package final class Segment: Sendable {
         return StoreError(error)
     }
 
-    /// What the system reads with a header, about.
+    /// About how many bytes the system reads with a header.
     private static let guessedBytes = 8 << 10
 
-    /// The payload of the frame at an offset, checked against header and checksums.
+    /// Returns the payload of the frame at an offset, checked against header and checksums.
     ///
     /// - Throws: `StoreError` with `.damaged` and the place.
     func payload(at offset: UInt64, kind: FrameKind, storeTag: UInt32) throws(StoreError)
@@ -122,10 +122,10 @@ package final class Segment: Sendable {
         return bytes
     }
 
-    /// A frame's header and payload.
+    /// Returns a frame's header and payload.
     ///
-    /// - Parameter verifies: whether the payload's checksum is looked at, which is not needed where all its parts have their
-    ///   own.
+    /// - Parameter verifies: whether the payload's checksum is verified, which is unnecessary if all its
+    ///   parts have their own.
     package func frame(at offset: UInt64, storeTag: UInt32, verifies: Bool = true)
         throws(StoreError) -> (FrameHeader, RawBytes)
     {
@@ -140,7 +140,8 @@ package final class Segment: Sendable {
                     "a frame that belongs elsewhere", segment: number, offset: offset)
             }
             let padded = RawBytes(count: header.paddedLength)
-            // The system guesses what comes next from what was read, and grows its guesses step by step.
+            // The system predicts from past reads what comes next, and increases its predictions step by
+            // step.
             if padded.count > Self.guessedBytes {
                 file.advise(
                     at: offset + UInt64(FrameHeader.size), count: UInt64(padded.count))
@@ -158,7 +159,7 @@ package final class Segment: Sendable {
         }
     }
 
-    /// Reads as much as there is.
+    /// Reads as many bytes as there are.
     func readSome(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError)
         -> Int
     {
@@ -171,7 +172,7 @@ package final class Segment: Sendable {
 
     /// Fills a buffer from the file.
     ///
-    /// - Throws: `StoreError` with `.damaged` if the file ends before.
+    /// - Throws: `StoreError` with `.damaged` if the file ends before that.
     package func read(
         _ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64, ofFrameAt frame: UInt64? = nil
     ) throws(StoreError) {

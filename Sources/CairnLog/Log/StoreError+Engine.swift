@@ -1,4 +1,4 @@
-// Converts failures of the layers below to errors for users.
+// Converts errors of the layers below to errors for users.
 
 package import CairnFileSystem
 import CairnFormat
@@ -6,7 +6,7 @@ package import CairnStore
 import SystemPackage
 
 extension StoreError {
-    /// A failed call of the operating system.
+    /// The error of a failed operating system call.
     package init(_ error: FileSystemError) {
         let code: Code =
             switch error.code {
@@ -17,7 +17,7 @@ extension StoreError {
         self.init(code, "\(error)", context: Context(path: "\(error.path)"))
     }
 
-    /// Damage in a segment.
+    /// The error for damage in a segment.
     package static func damaged(
         _ message: String, segment: UInt32? = nil, offset: UInt64? = nil, path: String? = nil
     ) -> StoreError {
@@ -26,7 +26,7 @@ extension StoreError {
             context: Context(path: path, segment: segment, offset: offset))
     }
 
-    /// A folder that holds no store, though there are files of one.                              F-220
+    /// A folder that contains no store, but files of one.                                               F-220
     static func unfinished(_ folder: FilePath) -> StoreError {
         StoreError(
             .openFailed,
@@ -34,7 +34,7 @@ extension StoreError {
             context: .init(path: "\(folder)"))
     }
 
-    /// What another version has written.
+    /// The error for content that another version has written.
     init(
         ofOtherVersion error: FormatError, at path: String, segment: UInt32, offset: UInt64? = nil
     ) {
@@ -43,7 +43,7 @@ extension StoreError {
             context: .init(path: path, segment: segment, offset: offset))
     }
 
-    /// A frame that is whole and says what it must not say, or what this version cannot read. (F-110)
+    /// The error for a whole frame with invalid content, or content that this version cannot read. (F-110)
     init(inFrame error: any Error, _ segment: Segment, _ offset: UInt64) {
         if let error = error as? StoreError {
             self = error
@@ -64,6 +64,6 @@ extension StoreError {
 }
 
 extension FormatError {
-    /// Whether what was read is whole, but not of this version.
+    /// Whether the data that was read is whole, but from another version.
     var isOfOtherVersion: Bool { code == .unsupportedVersion || code == .unsupportedFeature }
 }

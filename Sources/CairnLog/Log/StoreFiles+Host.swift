@@ -1,20 +1,22 @@
-// The machine that has the store open for writing, on a disk that other machines may share.              Format 20.7
+// The machine that has the store open for writing, on a disk that other machines may share.       Format 20.7
 //
-// What one machine locks on such a disk may not be seen by another, so a record behind the mark says whose the store is. It
-// is looked at when the store is opened, when the lease is taken, and before the marks of others are followed. Processes and
-// containers of one machine are one host, and go by locks.
+// Locks of one machine on such a disk may be invisible to another, so a record after the mark names the
+// machine that owns the store. It is checked when the store is opened, when the lease is taken, and before
+// following the marks of other processes. Processes and containers of one machine are one host, and use
+// locks.
 //
-//   claim    who writes: another machine's record refuses it, and where there is none this machine's is written
-//   refuse   who reads: the same without writing
-//   leave    the last one of this machine that has the store open to write takes the record away
+//   claim    for writing: fails if there is another machine's record, and writes this machine's if there is
+//            none
+//   refuse   for reading: the same without writing
+//   leave    the last process of this machine that has the store open for writing removes the record
 //
-// A machine that was stopped leaves its record, and nobody else can know that it does not write any more: a person cuts the
-// file off behind the mark, which loses nothing. The record keeps people from a mistake and is no lock: of two machines that
-// open the store at the same moment one may find out at its next lease only.
+// A machine that was stopped leaves its record, and no other machine can know that it no longer writes: an
+// administrator truncates the file after the mark, which loses nothing. The record prevents mistakes and is
+// not a lock: of two machines that open the store at the same moment, one may notice only at its next lease.
 //
-// Such disks look at what other machines wrote when a file is opened, so it is opened to be looked at.
+// Such disks check for changes by other machines when a file is opened, so the file is opened for each check.
 //
-// Invariants: HR1: on a disk of this machine's own nothing is read or written for it.
+// Invariants: HR1: on a local disk of this machine, nothing is read or written for it.
 // Threads: any.
 
 import CairnFileSystem
@@ -27,7 +29,7 @@ extension StoreFiles {
     /// How often to retry reading a record that is being written.
     private static let hostReadings = 16
 
-    /// Whose the store is.
+    /// The owner of the store.
     private enum Owner {
         case nobody
         case host(HostRecord)
@@ -35,9 +37,9 @@ extension StoreFiles {
         case unknown(FormatError)
     }
 
-    /// Says that this machine has the store open to write.
+    /// Records that this machine has the store open for writing.
     ///
-    /// - Throws: `StoreError` with `.storeInUse` if another one has: nothing is written then.
+    /// - Throws: `StoreError` with `.storeInUse` if another machine has it open: nothing is written then.
     func claimForHost() throws(StoreError) {
         guard isShared else { return }
         let own = try ownRecord()
@@ -54,7 +56,7 @@ extension StoreFiles {
         try refuse(try self.owner(), unlessOf: own)
     }
 
-    /// Refuses a store that another machine has open to write.
+    /// Throws if another machine has the store open for writing.
     package func refuseOtherHosts() throws(StoreError) {
         guard isShared else { return }
         let owner = try owner()
@@ -62,8 +64,8 @@ extension StoreFiles {
         try refuse(owner, unlessOf: try ownRecord())
     }
 
-    /// Takes this machine's record away, if nobody else of it has the store open to write. If that fails it stays, as if the
-    /// machine had been stopped.
+    /// Removes this machine's record, unless another of its processes has the store open for writing. On
+    /// failure the record stays, as if the machine had been stopped.
     func leaveHost() {
         guard isClaimed.exchange(false, ordering: .acquiringAndReleasing), !hasOtherWriters,
             let own = try? ownRecord(), case .host(let found)? = try? owner(),
@@ -71,7 +73,7 @@ extension StoreFiles {
         else { return }
         try? lock.truncate(to: UInt64(HostRecord.offset))
         try? lock.synchronizeData()
-        // Somebody may have come in the meantime, and found it.
+        // Another process may have opened the store in the meantime, and found the record.
         if hasOtherWriters { try? write(own) }
     }
 
@@ -116,7 +118,7 @@ extension StoreFiles {
             try lock.write(writer.bytes, at: UInt64(HostRecord.offset))
             try lock.synchronizeData()
         } catch {
-            // Part of a record would keep everybody out.
+            // A partial record would lock out all machines.
             try? lock.truncate(to: min(size, UInt64(HostRecord.offset)))
             throw error
         }
@@ -139,7 +141,8 @@ extension StoreFiles {
 }
 
 extension HostRecord {
-    /// The name as far as it can be printed: whoever writes to the disk may have put anything there.
+    /// The name as far as it can be printed: any program that writes to the disk may have stored anything
+    /// there.
     var shownName: String {
         var shown = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {

@@ -1,8 +1,8 @@
-// The locks of processes that have a store open, other than the lease (LeaseLock.swift).                Format 95.12
+// The locks of processes that have a store open, other than the lease (LeaseLock.swift).         Format 95.12
 //
-//   byte 1   all who have the store open share it
-//   byte 3   whoever takes a checkpoint         byte 4   whoever compacts
-//   byte 5   all who have it open to write share it
+//   byte 1   shared by all processes that have the store open
+//   byte 3   held to take a checkpoint             byte 4   held to compact
+//   byte 5   shared by all processes that have the store open for writing
 //
 // Threads: any.
 
@@ -26,13 +26,13 @@ extension StoreFiles {
 
     // MARK: Housekeeping
 
-    /// What one process at a time does.
+    /// Work that one process at a time does.
     enum Housekeeping: UInt64 {
         case checkpoints = 3
         case compaction = 4
     }
 
-    /// Begins some work; false if another process is at it.
+    /// Begins some work; returns false if another process is doing it.
     func begin(_ work: Housekeeping) throws(StoreError) -> Bool {
         try refuseOtherHosts()
         do {
@@ -46,7 +46,7 @@ extension StoreFiles {
 
     // MARK: Who else has the store open
 
-    /// Says that this process has the store open to write.
+    /// Notes that this process has the store open for writing.
     func joinWriters() throws(FileSystemError) {
         _ = try lock.lock(byte: Self.writersByte, exclusive: false)
     }
@@ -56,6 +56,6 @@ extension StoreFiles {
 
     func leaveWriters() { try? lock.unlock(byte: Self.writersByte) }
 
-    /// Whether another process has the store open to write.
+    /// Whether another process has the store open for writing.
     package var hasOtherWriters: Bool { (try? lock.isLocked(byte: Self.writersByte)) ?? true }
 }

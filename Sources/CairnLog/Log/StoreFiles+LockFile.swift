@@ -1,8 +1,9 @@
-// The checks that reject a file as a lock file.                                                Format 20.4, F-226
+// The checks that reject a file as a lock file.                                            Format 20.4, F-226
 //
-// A mark that is missing, torn or damaged is none, and a store is read without it. What another program has written, or
-// another version of the format, is refused: to go on would overwrite it. Beside segments only text is held to be another
-// program's: other bytes are those of a disk that damages what it stores, and the mark is a hint.
+// A missing, torn or damaged mark counts as none, and the store is read without it. A file written by another
+// program, or by another version of the format, is rejected: continuing would overwrite it. Next to segments,
+// only text is treated as another program's: other bytes are attributed to a disk that damages data, and the
+// mark is a hint.
 
 import CairnFileSystem
 import CairnFormat
@@ -10,8 +11,8 @@ package import CairnStore
 import SystemPackage
 
 extension StoreFiles {
-    /// Rejects a lock file that belongs to another program, or to another version of the format. Call it if there is no
-    /// mark.
+    /// Rejects a lock file that belongs to another program, or to another version of the format. Call it if
+    /// there is no mark.
     package func refuseForeignLock() throws(StoreError) {
         let bytes = RawBytes(count: MarkRecord.size)
         var isAnothers = false

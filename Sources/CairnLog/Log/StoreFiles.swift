@@ -1,8 +1,8 @@
 // The folder of a store: its lock, its mark and its segments.                 Format 20
 //
-// Byte 1 of the lock file is shared by every process that has the store open; which others say what is in
-// StoreFiles+Lease.swift. The lock file's first 64 bytes are the mark: how far the log is known to be durable. What may
-// stand behind it is in StoreFiles+Host.swift.
+// Byte 1 of the lock file is shared by every process that has the store open; StoreFiles+Lease.swift
+// describes the others. The lock file's first 64 bytes are the mark: how far the log is known to be durable.
+// StoreFiles+Host.swift describes what may follow it.
 //
 // Threads: any; locking and making segments are done by one at a time.
 
@@ -19,13 +19,13 @@ package final class StoreFiles: Sendable {
     package let lock: any File
     /// The right to append to the log.
     let lease: LeaseLock
-    /// Whether there is no store yet, so that no mark may say that there is one.
+    /// Whether there is no store yet, so that no mark may declare one.
     private let hasNoStore = Atomic(false)
-    /// The LSN of the last mark that was put by this process.
+    /// The LSN of the last mark that this process wrote.
     private let marked = Mutex<UInt64>(0)
-    /// Whether other machines may have the disk too.
+    /// Whether other machines may share the disk.
     let isShared: Bool
-    /// Whether the store was said to be this machine's.
+    /// Whether the store was claimed for this machine.
     let isClaimed = Atomic(false)
 
     package init(
@@ -38,7 +38,7 @@ package final class StoreFiles: Sendable {
         lease = LeaseLock(lock)
     }
 
-    /// Whether what is written is no store before `finish(_:)`.
+    /// Whether what is written does not count as a store before `finish(_:)`.
     var isUnfinished: Bool { hasNoStore.load(ordering: .acquiring) }
 
     /// The numbers of the segments in the folder, in order.
@@ -58,7 +58,7 @@ package final class StoreFiles: Sendable {
 
     // MARK: Mark
 
-    /// What the writer last said to be durable; nil if the record is missing or torn.
+    /// Returns the mark that the writer wrote last; nil if the record is missing or torn.
     package func readMark() throws(FileSystemError) -> MarkRecord? {
         let bytes = RawBytes(count: MarkRecord.size)
         guard try lock.read(into: bytes.mutable, at: 0) == MarkRecord.size else { return nil }
@@ -67,11 +67,12 @@ package final class StoreFiles: Sendable {
 
     /// Writes the mark. A failure costs nothing: the mark is a hint that may be old.
     ///
-    /// One that says less than the last one is not written: syncs that are under way at the same time end in any order, one of
-    /// them perhaps when the lease has gone to others and come back. What somebody was shown is shown to others, too.       FR3
+    /// A mark below the last one is not written: concurrent syncs end in any order, one of them perhaps after
+    /// the lease was passed to another process and came back. What one process has shown, others show, too.
+    ///                                                                                                    FR3
     func writeMark(_ mark: MarkRecord) { try? put(mark, orNewer: true) }
 
-    /// The same where it takes the place of one that says where the log ends, whatever was said before.                  F-225
+    /// The same for a mark that replaces one which says where the log ends, whatever the last one was.  F-225
     func putMark(_ mark: MarkRecord) throws(FileSystemError) { try put(mark, orNewer: false) }
 
     private func put(_ mark: MarkRecord, orNewer: Bool) throws(FileSystemError) {
@@ -85,7 +86,7 @@ package final class StoreFiles: Sendable {
         }
     }
 
-    /// The same where it may not be lost: a record of another role is there, or is to be.
+    /// The same, durably: for a mark that replaces one of another role, or has another role itself.
     package func writeMarkDurably(_ mark: MarkRecord) throws(FileSystemError) {
         var writer = ByteWriter(capacity: MarkRecord.size)
         mark.encode(to: &writer)
@@ -93,7 +94,8 @@ package final class StoreFiles: Sendable {
         try lock.synchronizeData()
     }
 
-    /// Says that there is no store in the folder yet, whatever is written into it (F-220), until `finish(_:)`.
+    /// Records that there is no store in the folder yet, whatever is written into it (F-220), until
+    /// `finish(_:)`.
     package func beginUnfinished(_ store: StoreID) throws(FileSystemError) {
         hasNoStore.store(true, ordering: .releasing)
         try writeMarkDurably(
@@ -101,7 +103,8 @@ package final class StoreFiles: Sendable {
                 store: store, commit: 0, lsn: 0, chain: 0, segment: 0, role: .unfinishedCopy))
     }
 
-    /// Says that the store is there, and how far it is durable. It is not to be lost once somebody was told of it.
+    /// Records that the store exists, and how far it is durable. The record must not be lost once another
+    /// process has seen it.
     func finish(_ mark: MarkRecord) throws(FileSystemError) {
         try writeMarkDurably(mark)
         hasNoStore.store(false, ordering: .releasing)
@@ -109,8 +112,8 @@ package final class StoreFiles: Sendable {
 
     // MARK: Segments
 
-    /// Makes the folder's name durable. Whoever made the folder may have been stopped before this. Where the
-    /// parent may not be read, the folder is somebody else's, who made it long ago.
+    /// Makes the folder's name durable. The process that created the folder may have been stopped before
+    /// this. If the parent cannot be read, the folder was created by another user, long ago.
     package func syncFolderName() throws(FileSystemError) {
         let parent = folder.removingLastComponent()
         do {
@@ -120,7 +123,7 @@ package final class StoreFiles: Sendable {
         }
     }
 
-    /// Makes the first segment, or one after an end: header and start frame, durable with the folder.
+    /// Creates the first segment, or one after an end: header and start frame, durable with the folder.
     ///
     /// - Parameter live: the segments before it.
     func makeSegment(
@@ -154,7 +157,7 @@ package final class StoreFiles: Sendable {
         )
     }
 
-    /// Makes a side segment: its header, durable with the folder.
+    /// Creates a side segment: its header, durable with the folder.
     func makeSideSegment(
         number: UInt32, storeID: StoreID, time: Double, commit: UInt64, flags: FeatureFlags
     ) throws(FileSystemError) -> (segment: Segment, end: LogEnd) {
@@ -171,7 +174,7 @@ package final class StoreFiles: Sendable {
         )
     }
 
-    /// Makes a file with some bytes, durable with its name.
+    /// Creates a file with some bytes, durable with its name.
     private func makeFile(_ number: UInt32, _ bytes: UnsafeRawBufferPointer)
         throws(FileSystemError) -> any File
     {
@@ -181,14 +184,14 @@ package final class StoreFiles: Sendable {
             try file.synchronizeData()
             try fileSystem.syncDirectory(folder)
         } catch {
-            // A whole start frame that nobody goes on with would keep the predecessor from growing.
+            // A whole start frame without a continuation would keep the predecessor from growing.
             try? fileSystem.unlink(path(number))
             throw error
         }
         return file
     }
 
-    /// Whether a segment that could not be made has no file, and will have none after a crash.
+    /// Whether a segment that could not be created has no file, and will have none after a crash.
     func isGone(_ number: UInt32) -> Bool {
         do {
             if try fileSystem.exists(path(number)) { return false }
@@ -199,7 +202,7 @@ package final class StoreFiles: Sendable {
         }
     }
 
-    /// Removes segments that are no part of the store, the newest first: whatever a crash leaves of them is read
+    /// Removes segments that are not part of the store, newest first: whatever a crash leaves of them is read
     /// as before.
     package func removeSegments(where isNeedless: (UInt32) -> Bool) throws(FileSystemError) {
         for number in try segmentNumbers().reversed() where isNeedless(number) {
@@ -208,7 +211,7 @@ package final class StoreFiles: Sendable {
         }
     }
 
-    /// Writes the part of a segment above the durable mark again, and syncs it: after a failed sync the page
+    /// Rewrites the part of a segment above the durable mark, and syncs it: after a failed sync the page
     /// cache may show what the disk lacks.
     func rewrite(_ segment: Segment, from durable: UInt64, to end: UInt64) throws(StoreError) {
         guard segment.baseLSN + end > durable else { return }
@@ -235,15 +238,16 @@ package final class StoreFiles: Sendable {
 
     // MARK: Locks
 
-    /// Takes both bytes for whoever removes the store, as far as they can be had; false if somebody has it open. What was
-    /// taken ends with the lock file.
+    /// Takes both bytes to remove the store, as far as they are available; returns false if another process
+    /// has it open. The locks end with the lock file.
     package func lockExclusively() throws(FileSystemError) -> Bool {
         let isUnwritten = try lock.lock(byte: 0, exclusive: true)
         let isUnread = try lock.lock(byte: Self.openByte, exclusive: true)
         return isUnwritten && isUnread
     }
 
-    /// Whether the lock file is still the folder's: whoever removes a store takes it away while others wait for it.
+    /// Whether the lock file is still the folder's: a process that removes a store removes it while others
+    /// wait for it.
     package func isCurrent() throws(FileSystemError) -> Bool {
         do {
             return try fileSystem.identity(of: lock.path) == lock.identity
@@ -252,7 +256,7 @@ package final class StoreFiles: Sendable {
         }
     }
 
-    /// Says who has the store open.
+    /// The error that names the process which has the store open.
     package func isInUse() -> StoreError {
         var holder: Int32?
         for byte: UInt64 in 0...1 where holder == nil {
@@ -263,7 +267,7 @@ package final class StoreFiles: Sendable {
             .storeInUse, "\(who) has the store open", context: .init(path: "\(folder)"))
     }
 
-    /// Drops the locks. The lock file closes with the last reference to it.
+    /// Releases the locks. The lock file closes with the last reference to it.
     package func release() {
         end(.checkpoints)
         end(.compaction)

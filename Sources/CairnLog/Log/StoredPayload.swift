@@ -7,7 +7,7 @@ import CairnStore
 struct StoredPayload {
     let payload: RawBytes
     let isPatch: Bool
-    /// Of a block whose head was read.
+    /// The head of a block, if it was read.
     let head: BlockHead?
 
     init(payload: RawBytes, isPatch: Bool, head: BlockHead? = nil) {
@@ -25,7 +25,7 @@ struct StoredPayload {
         }
     }
 
-    /// How many rows it has, and the block that it is a patch of.
+    /// Returns the number of rows, and the block that it patches.
     func rows() throws(FormatError) -> (count: Int, patched: Place) {
         guard isPatch else { return (try BlockHead(decoding: payload.bytes).rows, .none) }
         let patch = try PatchHead(decoding: payload.bytes)
@@ -34,8 +34,8 @@ struct StoredPayload {
 }
 
 extension Segment {
-    /// The payload of the frame of rows at an offset, whose header is checked. Head and slices have checksums of their own, which
-    /// are looked at by whoever reads them.
+    /// Returns the payload of the frame of rows at an offset, whose header is checked. Head and slices have
+    /// their own checksums, which their readers verify.
     ///
     /// - Throws: `StoreError` with `.damaged` and the place.
     func rows(at offset: UInt64, storeTag: UInt32) throws(StoreError) -> StoredPayload {

@@ -4,7 +4,7 @@ import CairnFileSystem
 import CairnStore
 
 enum TailMeasure {
-    /// The number of bytes from a position to the last one that is not zero.
+    /// Returns the number of bytes from a position to the last nonzero one.
     static func bytes(of file: any File, from start: UInt64) throws(StoreError) -> UInt64 {
         let window = RawBytes(count: 1 << 20)
         var position = start

@@ -1,11 +1,12 @@
 // Writes metadata to the log.                                                         Format 75
 //
-//   1. Who sets them says so here: the next save writes them, in its commit.
-//   2. The first time a segment is begun whose header says that there may be metadata (F-755): a version that knows none
-//      may read the store from then on, and does not write to it, as it would lose them.
+//   1. Metadata that are set are pending at first: the next save writes them in its commit.
+//   2. The first time, a segment is started whose header declares that there may be metadata (F-755): from
+//      then on, a version without support for them may read the store, but does not write to it, as it would
+//      lose them.
 //   3. The commit has a metadata frame, and its state has them, in the catalog.
 //
-// Invariants: a save that fails leaves them waiting. Of two that set them at once the last one wins.
+// Invariants: a failed save leaves them pending. If they are set twice at the same time, the last one wins.
 // Threads: any.
 
 package import CairnFormat
@@ -16,17 +17,17 @@ package import FoundationEssentials
 extension Engine {
     /// The metadata as last set.
     package func currentMetadata() -> (values: [String: Value], identifier: UUID) {
-        // In this order: what waits no more is in the state.
+        // In this order: metadata that are no longer pending are in the state.
         let pending = tools.metadata.waiting
         let stored = registry.read { $0.catalog.metadata }
         let override = pending.map(\.identifier) ?? stored?.identifier
         return (pending?.values ?? stored?.values ?? [:], override ?? storeID.uuid)
     }
 
-    /// Lets the next save write metadata.
+    /// Sets metadata for the next save to write.
     ///
-    /// - Parameter identifier: what the store is to be called by; nil: as before.
-    /// - Returns: Which setting it was, and what waited before.
+    /// - Parameter identifier: the store's new identifier; nil: no change.
+    /// - Returns: The number of this setting, and what was pending before.
     @discardableResult
     package func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError)
         -> (turn: UInt64, before: PendingMetadata?)
@@ -46,15 +47,16 @@ extension Engine {
             let stored = registry.read { $0.catalog.metadata }
             let override = identifier ?? (before.map(\.identifier) ?? stored?.identifier)
             let name = override == storeID.uuid ? nil : override
-            // What does not fit would make every save fail, and what cannot be read every opening.
+            // Metadata that do not fit would make every save fail, and metadata that cannot be read, every
+            // opening.
             try MetadataDocument.check(wanted, identifier: name)
             return PendingMetadata(values: wanted, identifier: name)
         }
     }
 
-    /// A commit of a save, with the metadata that wait for one.
+    /// Commits a save, together with pending metadata.
     ///
-    /// - Parameter isSilent: whether it changes no object, so that nobody is told.
+    /// - Parameter isSilent: whether it changes no object, so that observers are not notified.
     func commitSave<R>(
         author: String?, contextName: String?, isSilent: Bool = false,
         _ body: (inout CommitBuilder) throws(StoreError) -> R
@@ -66,7 +68,8 @@ extension Engine {
         let result = try commit(author: author, contextName: contextName, isSilent: isSilent) {
             builder throws(StoreError) in
             let result = try body(&builder)
-            // Here, where nobody else commits: what was set before another save has ended is not to come after it.
+            // Read here, where no other thread commits: otherwise metadata could be written after newer ones
+            // of another save.
             if isWaiting, let pending = tools.metadata.waiting {
                 try builder.write(pending)
                 written = pending.turn
@@ -77,13 +80,14 @@ extension Engine {
         return result
     }
 
-    /// Writes the metadata that wait, in a commit of their own; nothing is done if there are none.
+    /// Writes pending metadata in their own commit; does nothing if there are none.
     package func writeMetadata() throws(StoreError) {
         _ = try commitSave(author: nil, contextName: nil, isSilent: true) { _ throws(StoreError) in
         }
     }
 
-    /// Begins a segment that says that metadata may be in it, and in all after it, unless the newest one does.
+    /// Starts a segment that declares that it and all later ones may contain metadata, unless the newest one
+    /// does.
     package func allowMetadata() throws(StoreError) {
         try withLease { turn throws(StoreError) in
             repair(&turn)
@@ -95,7 +99,7 @@ extension Engine {
 }
 
 extension CommitBuilder {
-    /// Makes metadata those in force, unless they are that already.
+    /// Writes pending metadata, unless they equal those in force.
     mutating func write(_ pending: PendingMetadata) throws(StoreError) {
         let before = catalog.metadata
         if let before {
@@ -108,8 +112,8 @@ extension CommitBuilder {
             asOf: before?.asOf)
     }
 
-    /// Makes metadata those in force. If they are too long, with all that is held for past states, the oldest of those are given
-    /// up: a commit does not fail for them.
+    /// Writes metadata, which are in force from then on. If they are too long, including all that is held for
+    /// past states, the oldest of those are given up: a commit does not fail because of them.
     package mutating func write(
         _ values: [String: Value], identifier: UUID?, history: HistorySettings?,
         asOf: AsOfSettings?

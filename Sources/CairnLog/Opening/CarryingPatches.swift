@@ -1,10 +1,11 @@
 // Rows of a base block that live on in later patches.
 //
-// A patch has the rows of its block at the same slots, and brings some of the columns. Where a row of the base lives on in
-// one, whatever depends on none of these columns is as it was: keys, references, entries of fetch indexes.
+// A patch has the rows of its block at the same slots, and replaces some of the columns. If a row of the base
+// lives on in one, everything that depends on none of these columns is unchanged: keys, references, entries
+// of fetch indexes.
 //
-// Of the patches of a block the last one counts: it brings what the others brought. Rows that live in others leave the
-// indexes and come back, as those of blocks do.
+// Only the last patch of a block counts: it contains what the others replaced. Rows that live in others are
+// removed from the indexes and inserted again, like those of blocks.
 //
 // Threads: one owner.
 
@@ -23,7 +24,7 @@ struct CarryingPatches {
             properties = Set(block.patchedProperties)
         }
 
-        /// Whether it brings all that another block of the same rows has of its own.
+        /// Whether it contains all columns that another block of the same rows has of its own.
         fileprivate func covers(_ block: CachedBlock) -> Bool {
             block.head.columns.dropLast().allSatisfy {
                 $0.isBorrowed || properties.contains($0.propertyID)
@@ -39,7 +40,7 @@ struct CarryingPatches {
             brings(catalog.uniques[unique].form.watched, entity)
         }
 
-        /// Whether it changes where references lead.
+        /// Whether it changes the targets of a reference.
         func touches(reference: Int, of entity: Catalog.StoredEntity, _ catalog: Catalog) -> Bool {
             brings(CollectionOfOne(catalog.references[reference].column), entity)
         }
@@ -50,21 +51,21 @@ struct CarryingPatches {
         }
     }
 
-    /// By the place of the block that they are of.
+    /// By the place of the block that they patch.
     private var patches: [Place: Patch] = [:]
 
-    /// - Parameter handles: of the blocks behind the base.
+    /// - Parameter handles: those of the blocks after the base.
     init(_ log: OpenedLog, _ handles: [Place: BlockHandle]) {
         guard log.base != nil else { return }
         for block in log.blocks where !block.patched.isNone && handles[block.patched] == nil {
-            // What is in a segment that has gone is removed, and its rows are elsewhere.
+            // A block in a segment that is gone is removed, and its rows are elsewhere.
             guard let handle = handles[block.place], log.segments[block.place.segment] != nil
             else { continue }
             patches[block.patched] = Patch(block, handle)
         }
     }
 
-    /// The patch in which rows of a block of the base live on; nil if in none.
+    /// Returns the patch in which rows of a block of the base live on; nil if there is none.
     func patch(after block: CachedBlock) -> Patch? {
         guard !patches.isEmpty else { return nil }
         guard let base = block.base else { return patches[block.place] }
@@ -72,12 +73,12 @@ struct CarryingPatches {
         return patch
     }
 
-    /// Notes that rows of a block have left it for the patch that goes on with it.
+    /// Notes that rows of a block have moved to the patch that continues it.
     mutating func carry(_ slots: SlotSet, of block: CachedBlock) {
         patches[block.base?.place ?? block.place]?.carried.formUnion(slots)
     }
 
-    /// What goes on in a block behind the base, if it is a patch in which something does.
+    /// Returns the patch that a block after the base is, if rows of the base live on in it.
     func patch(_ block: LoggedBlock, _ handle: BlockHandle) -> Patch? {
         guard !block.patched.isNone, let patch = patches[block.patched], patch.handle == handle,
             patch.carried.count > 0

@@ -1,9 +1,9 @@
 // Fetch indexes of a state that is built from a log.
 //
-//   1. What the base has of the indexes that are wanted is taken over; what it has of others is given back.
-//   2. Those follow the deaths and births behind the base. Without a base all do, from nothing.
-//   3. The others are built from all live rows, by one pass over the columns of their keys. So an index is added to a store
-//      without writing any of its rows.
+//   1. Requested indexes that the base has are taken over; its other indexes are released.
+//   2. They follow the deaths and births after the base. Without a base, all indexes do, starting empty.
+//   3. The others are built from all live rows, in one pass over the columns of their keys. So an index is
+//      added to a store without writing any of its rows.
 //
 // Threads: one builder in one thread.
 
@@ -17,7 +17,7 @@ struct FetchIndexBuilder: ~Copyable {
     private let catalog: Catalog
     private let seed: UInt64
 
-    /// Whether a state has just the indexes that a catalog lists.
+    /// Whether a state has exactly the indexes that a catalog lists.
     static func isComplete(_ state: EngineState, for catalog: Catalog) -> Bool {
         catalog.fetchIndexes.count == state.fetchIndexes.count
             && catalog.fetchIndexes == state.catalog.fetchIndexes
@@ -32,7 +32,7 @@ struct FetchIndexBuilder: ~Copyable {
 
     /// - Parameters:
     ///   - state: the base, with its own catalog, or an empty state.
-    ///   - catalog: lists the indexes that are wanted.
+    ///   - catalog: lists the requested indexes.
     init(
         _ state: inout EngineState, _ catalog: Catalog, hasBase: Bool, seed: UInt64,
         in pages: inout PageTransaction
@@ -64,7 +64,7 @@ struct FetchIndexBuilder: ~Copyable {
         writer = kept.isEmpty ? nil : FetchIndexWriter(catalog, seed: seed, kept: kept)
     }
 
-    /// Takes what was told so far to the indexes.
+    /// Applies what was recorded so far to the indexes.
     func settle(_ state: inout EngineState, in pages: inout PageTransaction) throws(StoreError) {
         try Self.settle(writer, &state, &pages)
     }
@@ -77,7 +77,7 @@ struct FetchIndexBuilder: ~Copyable {
         }
     }
 
-    /// Builds the indexes that the base did not have. All rows have their places.
+    /// Builds the indexes that the base did not have. All rows must have their places.
     func buildMissing(
         _ state: inout EngineState, in pages: inout PageTransaction,
         read: (Place) throws(StoreError) -> CachedBlock

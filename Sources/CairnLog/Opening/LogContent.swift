@@ -1,10 +1,10 @@
 // The contents of a log's frames, as far as they count.                              Format 60.4, 65
 //
-// Frames are taken in order. Those of a commit count when its commit frame is met; what a commit adopts is read as if
-// it stood there. What side segments hold when the newest segment begins is read before everything else, except for
-// their deaths: these may name blocks that are read later.
+// Frames are processed in order. Those of a commit count when its commit frame is reached; what a commit
+// adopts is read as if it were there. What side segments contain when the newest segment begins is read
+// before everything else, except for their deaths: these may name blocks that are read later.
 //
-// Invariants: what a frame says is believed, and judged, only when it counts.                          F-641
+// Invariants: the content of a frame is trusted, and validated, only when it counts.                    F-641
 // Threads: one reader in one thread.
 
 import CairnFormat
@@ -15,11 +15,11 @@ typealias LoggedDeath = (place: Place, slots: [UInt16])
 
 struct LogContent {
     let storeID: StoreID
-    /// The state that is there already, from a checkpoint or because readers have it.
+    /// The state to continue from, of a checkpoint or of readers.
     private let base: EngineState?
-    /// The blocks in memory of whoever follows the log.
+    /// The block cache of a process that follows the log.
     private let cache: BlockCache?
-    /// How many bytes of small blocks are kept from here on, so that they are not read once more.
+    /// How many more bytes of small blocks are kept, so that they are not reread.
     private var bytesToKeep: Int
     /// The newest main segment; nil: adopt and retire frames of all segments count, not only its own.
     private let newest: UInt32?
@@ -29,41 +29,41 @@ struct LogContent {
     private(set) var catalog: Catalog?
     /// The metadata in force.                                                            F-753
     private var metadata: StoredMetadata?
-    /// Whether the schema was taken from the newest start frame: those of older segments mean nothing then.
+    /// Whether the schema was taken from the newest start frame: those of older segments are ignored then.
     private var hasNewestSchema = false
     /// The blocks and deaths of whole commits.
     private(set) var blocks: [LoggedBlock] = []
     private(set) var deaths: [LoggedDeath] = []
-    /// Where changes for the history are; of those that are there twice the later ones count.
+    /// The places of changes for the history; of duplicates, the later ones count.
     private(set) var history: [LoggedChanges] = []
     /// The redirects of whole commits, those in force.
     private(set) var redirects: [RedirectTable.Key: RedirectTable.Entry] = [:]
     private var lateDeaths: [(payload: RawBytes, segment: Segment, offset: UInt64)] = []
     private var rowsOfBlock: [Place: Int] = [:]
     private var open = OpenCommit()
-    /// How far the numbers of each tree are issued as of the last commit.
+    /// The next number of each tree as of the last commit.
     private(set) var counters: [UInt32: UInt32] = [:]
-    /// How far start and close frames behind it say that they are: commits that failed have used numbers up.
+    /// The next numbers in start and close frames after it: failed commits have used up numbers.
     private var raised: [UInt32: UInt32] = [:]
-    /// The largest number of a segment that was seen.
+    /// The largest segment number encountered.
     private(set) var lastSegment: UInt32 = 0
     private(set) var end = LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)
     private(set) var commit: UInt64 = 0
     private(set) var commitOffset: UInt64 = 0
     private(set) var commitEnd = LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)
-    /// The bytes that were read of side segments.
+    /// The bytes read from side segments.
     private(set) var sideBytes: UInt64 = 0
     var report = RecoveryReport()
 
-    /// The most bytes of blocks that are kept, and of one of them.
+    /// The maximum bytes of blocks that are kept, and of one of them.
     private static let mostBytesKept = 4 << 20
     private static let mostBytesOfOneKept = 4 << 10
 
     // MARK: Beginning
 
-    /// Goes on from a state: everything up to the end of its commit is taken as read.
+    /// Continues from a state: everything up to the end of its commit counts as read.
     ///
-    /// - Parameter cache: the blocks in memory of whoever follows the log.
+    /// - Parameter cache: the block cache of a process that follows the log.
     init(
         _ storeID: StoreID, after restored: RestoredState, members: LiveMembers,
         cache: BlockCache? = nil
@@ -76,7 +76,7 @@ struct LogContent {
         base = state
         newest = nil
         live = state.segments
-        // One that was begun and has no commit yet is read again.
+        // A segment that was started and has no commit yet is reread.
         live.removeMains(above: state.commitEnd.segment)
         lastSegment = restored.lastSegment
         catalog = state.catalog
@@ -94,7 +94,7 @@ struct LogContent {
         report.lastAuthor = restored.author.isEmpty ? nil : restored.author
     }
 
-    /// Begins with what the newest start frame says: the schema in force, and side segments.
+    /// Starts from the newest start frame: the schema in force, and side segments.
     init(_ storeID: StoreID, mains: [FoundSegment], newest: FoundSegment, members: LiveMembers)
         throws(StoreError)
     {
@@ -124,13 +124,13 @@ struct LogContent {
         open.reset()
     }
 
-    /// Whether adopt, retire and schema frames of a main segment say something that is not known already: those of
-    /// segments before the newest one are summed up in its start frame (F-659).
+    /// Whether adopt, retire and schema frames of a main segment contain anything new: the start frame of the
+    /// newest segment summarizes those of the segments before it (F-659).
     private func counts(_ segment: Segment) -> Bool { newest.map { $0 == segment.number } ?? true }
 
     // MARK: Frames
 
-    /// Takes the next frame.
+    /// Processes the next frame.
     mutating func take(
         _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ segment: Segment
     ) throws(StoreError) {
@@ -158,7 +158,7 @@ struct LogContent {
         case .start: return try takeStart(header, payload, segment)
         case .commit: return try takeCommit(header, payload, segment)
         case .close:
-            // It counts by itself (F-607).
+            // It counts on its own (F-607).
             let close = try ClosePayload(decoding: payload)
             try checkBetweenCommits(header)
             try raise(close.counters, isCommit: false)
@@ -257,7 +257,7 @@ struct LogContent {
         }
         let start = try StartPayload(decoding: payload)
         if segment.header.predecessor != end.segment {
-            // Those between have been retired, and their commits with them.
+            // The segments in between have been retired, and their commits with them.
             guard header.commit >= commit, open.start == nil else {
                 throw FormatError(
                     .malformed, "F-603",
@@ -280,7 +280,7 @@ struct LogContent {
         finishFrame(header, segment, isClose: false)
     }
 
-    /// A start or close frame stands between commits and bears the number of the last one.
+    /// Checks that a start or close frame is between commits and has the number of the last one.
     private func checkBetweenCommits(_ header: FrameHeader) throws(FormatError) {
         guard open.start == nil, header.commit == commit else {
             throw FormatError(
@@ -292,7 +292,7 @@ struct LogContent {
     /// The next number of every tree, by tree id.
     var nextNumbers: [UInt32: UInt32] { counters.merging(raised) { max($0, $1) } }
 
-    /// Numbers that were issued stay issued.
+    /// Raises the next numbers, which never fall: issued numbers stay issued.
     private mutating func raise(_ said: [TreeCounter], isCommit: Bool) throws(FormatError) {
         for counter in said {
             let last = raised[counter.tree] ?? counters[counter.tree]
@@ -323,7 +323,7 @@ struct LogContent {
         history.append(contentsOf: open.history)
         if !open.redirects.isEmpty { redirects.take(open.redirects) }
         if let catalog = open.catalog {
-            // A state is not led past a change of the model: it is made from the beginning then.
+            // A state is not continued past a change of the model: it is rebuilt from the beginning then.
             if base != nil, catalog.isMigrated, catalog.version != self.catalog?.version {
                 throw StoreError(
                     .incompatibleModel, "the store's model has changed since it was opened")
@@ -334,7 +334,7 @@ struct LogContent {
         if let found = open.metadata { metadata = found.newer(than: metadata) }
         try raise(record.counters, isCommit: true)
         if !raised.isEmpty {
-            // It need not say again what they said.
+            // A commit need not repeat them.
             counters.merge(raised) { max($0, $1) }
             raised.removeAll(keepingCapacity: true)
         }
@@ -347,7 +347,7 @@ struct LogContent {
         commitEnd = end
     }
 
-    /// A frame that ends a commit, or stands by itself: the log may end behind it.
+    /// Ends a commit, or a frame that stands on its own: the log may end after it.
     private mutating func finishFrame(_ header: FrameHeader, _ segment: Segment, isClose: Bool) {
         open.reset()
         let lsn = header.lsn + UInt64(header.frameLength)
@@ -364,7 +364,7 @@ struct LogContent {
         var deaths: [LoggedDeath] = []
         for entry in try DeathsPayload(decoding: payload).entries {
             guard let rows = rowsOfBlock[entry.block] ?? rowsInBase(entry.block) else {
-                // In a segment that is no part of the store any more it means nothing (F-614).
+                // In a segment that is no longer part of the store, it is ignored (F-614).
                 if (open.live ?? live)[entry.block.segment] == nil { continue }
                 throw StoreError.damaged(
                     "a death in a block that does not exist (F-614)", segment: segment.number,
@@ -378,9 +378,9 @@ struct LogContent {
         return deaths
     }
 
-    /// The rows of a block that the checkpoint knows. One that it does not know had no live row any more: then
-    /// the block itself says how many it has. None are left of a patch of a block that had gone by then (F-457): nobody can
-    /// read whose rows they were.
+    /// Returns the number of rows of a block that the checkpoint covers, as recorded in the block: one that
+    /// is missing in the checkpoint no longer had live rows. Returns zero for a patch of a block that was
+    /// gone by then (F-457): its rows can no longer be identified.
     private mutating func rowsInBase(_ place: Place) -> Int? {
         guard let base, let segment = base.segments[place.segment],
             UInt64(place.byteOffset) < base.end(of: segment),
@@ -459,7 +459,7 @@ struct LogContent {
                 "\(failure?.what ?? "the adopted part ends elsewhere") (\(failure?.rule ?? "F-652"))",
                 segment: part.segment, offset: scanner.position)
         }
-        // Who has the base must be able to go on reading; of others there may be many.
+        // Users of the base must be able to continue reading; of others there may be many.
         if base?.segments[segment.number] !== segment { segment.rest() }
     }
 
@@ -496,8 +496,8 @@ struct LogContent {
 
     // MARK: Ending
 
-    /// Ends it where the last commit, close or start frame ends: what is left of a commit without its end does not
-    /// count (F-641).
+    /// Ends the content at the last commit, close or start frame: an incomplete commit does not count
+    /// (F-641).
     mutating func finish() throws(StoreError) {
         open.reset()
         for late in lateDeaths {

@@ -1,15 +1,15 @@
 // Reads a store's log from its first frame to the end of its last commit.            Format 60.4
 //
-//   1. The newest main segment says which segments make up the store (SegmentSearch); members that are gone must
-//      have been retired since (LiveMembers).
-//   2. What side segments hold is read first, as far as that segment's start frame has it; then the frames of
-//      the main segments in order, each up to the end that is stated for it (LogContent).
-//   3. The first failure, X, ends the log, unless something says that the log was durable beyond it: the
-//      mark of a frame before or behind, or the mark file. Then it is damage (LogTail).
+//   1. The newest main segment lists the segments that make up the store (SegmentSearch); members that are
+//      gone must have been retired since (LiveMembers).
+//   2. The content of side segments is read first, as far as that segment's start frame lists it; then the
+//      frames of the main segments in order, each up to its recorded end (LogContent).
+//   3. The first failure, X, ends the log, unless there is a record that the log was durable beyond it: the
+//      mark of a frame before or after it, or the mark file. Then it is damage (LogTail).
 //   4. The end is the end of the last commit, close or start frame before X. What follows is left behind.
 //
-// With a checkpoint, everything up to the end of its commit is taken as read. The same with a state that readers
-// have, when the log of a writer is followed.
+// With a checkpoint, everything up to the end of its commit counts as read; likewise with a state of readers,
+// when the log of a writer is followed.
 //
 // Invariants: nothing is written (RC3). RC2: a torn tail never reaches below the durable mark.
 // Threads: one reader in one thread.
@@ -30,22 +30,22 @@ package struct LogReader {
     }
 
     private let files: StoreFiles
-    /// What the mark file said before anything else was read.
+    /// The mark before anything else was read.
     private let mark: MarkRecord?
-    /// Where to stop: a reader beside a writer goes no further than what is durable.
+    /// The LSN at which to stop: a reader concurrent with a writer reads only what is durable.
     private var limit: UInt64?
-    /// The commit behind which nothing is read; nil: all of them are.
+    /// The commit after which nothing is read; nil: all commits are read.
     private let lastCommit: UInt64?
-    /// The pages that the state of a checkpoint may be put in; nil if none is to be used.
+    /// The pool for the pages of a checkpoint's state; nil if no checkpoint may be used.
     private let pool: PagePool?
-    /// The commit of the only checkpoint that may be used; nil: the newest one that can be.
+    /// The commit of the only checkpoint that may be used; nil: the newest usable one.
     private let checkpoint: UInt64?
-    /// What makes up for damaged parts of a checkpoint, if parts may be read later.
+    /// Rebuilds damaged parts of a checkpoint, if parts may be read later.
     private let rebuild: CheckpointImage.Rebuild?
-    /// Who is told how far it is.
+    /// Receives progress.
     private var monitor: RecoveryMonitor?
 
-    /// A reader of a log that nobody adds to.
+    /// Creates a reader of a log that no process appends to.
     package init(_ files: StoreFiles, mark: MarkRecord?, pool: PagePool? = nil) {
         self.init(files, mark: mark, limit: nil, pool: pool)
     }
@@ -62,14 +62,14 @@ package struct LogReader {
         self.files = files
         self.mark = mark
         self.limit = limit
-        // F-220: the log of a copy that was not finished ends at its mark.
+        // F-220: the log of an unfinished copy ends at its mark.
         if let mark, mark.role == .unfinishedCopy { self.limit = min(limit ?? .max, mark.lsn) }
         self.pool = pool
     }
 
-    /// Reads the log; without a checkpoint if the model has changed behind the one that there is.
+    /// Reads the log; without a checkpoint if the model has changed after the existing one.
     ///
-    /// - Parameter folder: what is in the folder, if that was looked at while nobody else could write.
+    /// - Parameter folder: the content of the folder, if it was listed while no other process could write.
     package mutating func read(_ folder: FolderContent? = nil) throws(StoreError) -> Outcome {
         do throws(StoreError) {
             return try read(from: pool, folder)
@@ -94,7 +94,7 @@ package struct LogReader {
             throw .damaged("segment \(mark.segment) is missing (F-216)", segment: mark.segment)
         }
         let storeID = newest.segment.header.store
-        // A segment is begun when everything before it is durable; its start frame sums all of that up.
+        // A segment is started when everything before it is durable; its start frame summarizes all of that.
         limit = limit.map { max($0, newest.startEnd) }
         var members = LiveMembers(found, limit: limit)
         try members.judge(found.missing)
@@ -126,8 +126,8 @@ package struct LogReader {
         return .log(log)
     }
 
-    /// Reads what follows a state up to a mark, through segments that were found to lead there. Whatever is not as
-    /// expected is damage here; what it really is a reading of the whole log says.
+    /// Reads what follows a state up to a mark, through the segments that were found in between. Anything
+    /// unexpected is reported as damage here; reading the whole log shows what it really is.
     static func follow(
         _ files: StoreFiles, from state: EngineState, _ found: FoundLog, to mark: MarkRecord,
         cache: BlockCache
@@ -151,12 +151,13 @@ package struct LogReader {
         return try OpenedLog(files, content, found, restored, durable: durable, pool: PagePool())
     }
 
-    /// Reads the log as it was after a commit: as if it ended there, and nothing was behind.                 F-798
+    /// Reads the log as of a commit: as if it ended there.                                              F-798
     ///
     /// - Parameters:
-    ///   - base: a state before it to go on from.
-    ///   - pool: the pages that the state of a checkpoint may be put in, if there is no base; nil if none is to be used.
-    ///   - checkpoint: the commit of the only checkpoint that may be used; nil: the newest one that can be.
+    ///   - base: an earlier state to continue from.
+    ///   - pool: the pool for the pages of a checkpoint's state, if there is no base; nil if no checkpoint
+    ///     may be used.
+    ///   - checkpoint: the commit of the only checkpoint that may be used; nil: the newest usable one.
     package static func past(
         _ files: StoreFiles, after commit: UInt64, from base: EngineState?, pool: PagePool?,
         checkpoint: UInt64? = nil
@@ -200,9 +201,10 @@ package struct LogReader {
             files, content, found, restored, durable: durable, pool: pool ?? PagePool())
     }
 
-    /// The same from a base, if all that lies between is in the segment that the base ends in; else nil.
+    /// The same from a base, if everything in between is in the segment in which the base ends; otherwise
+    /// returns nil.
     ///
-    /// - Complexity: O(what lies between): the folder is not looked through.
+    /// - Complexity: O(bytes in between): the folder is not searched.
     static func past(
         _ files: StoreFiles, after commit: UInt64, within base: EngineState
     ) throws(StoreError) -> OpenedLog? {
@@ -210,7 +212,7 @@ package struct LogReader {
         let storeID = segment.header.store
         var found = FoundLog()
         found.mains = [FoundSegment(known: segment)]
-        // A side segment that is adopted further is the one that the base has.
+        // A side segment that is adopted further is the same one that the base has.
         for side in base.segments.sides {
             found.whole[side.segment.number] = FoundSegment(known: side.segment)
         }
@@ -222,7 +224,7 @@ package struct LogReader {
         var scanner = try FrameScanner(
             segment, chain: 0, storeTag: storeID.tag, end: segment.knownEnd, window: 64 << 10)
         scanner.skip(to: base.commitEnd)
-        // The file may go on behind what is written, and somebody may be writing there.
+        // The file may continue after what is written, and another thread may be writing there.
         while content.commit < commit, let (header, payload) = try scanner.next(),
             header.commit <= commit
         {
@@ -240,10 +242,10 @@ package struct LogReader {
 
     // MARK: Main segments
 
-    /// Reads the main segments from the beginning, or from the end of a state's commit on; gives the LSN below which
-    /// the log is known to be durable.
+    /// Reads the main segments from the beginning, or from the end of a state's commit on; returns the LSN
+    /// below which the log is known to be durable.
     ///
-    /// - Parameter newestEnd: where the newest one ends; nil: where its file does.
+    /// - Parameter newestEnd: the end of the newest one; nil: the end of its file.
     private mutating func read(
         _ mains: [FoundSegment], into content: inout LogContent, after start: LogEnd?,
         newestEnd: UInt64?, durable: UInt64
@@ -268,7 +270,7 @@ package struct LogReader {
             }
             if isNewest || scanner.failure != nil {
                 let tail = LogTail(mains[index...], position: scanner.position)
-                // Whatever follows the commit that was wanted is no matter.
+                // What follows the requested commit does not matter.
                 if tail.lsn >= limit ?? .max || content.commit == lastCommit {
                     try endAtLimit(mains, &content)
                 } else {
@@ -283,13 +285,14 @@ package struct LogReader {
                     "the segment does not end as its successor says (F-216)",
                     segment: segment.number, offset: segment.knownEnd)
             }
-            // On the way to a past state there may be many; the first one is that of the state that is gone on from.
+            // There may be many before a past state; the first one belongs to the state that reading
+            // continues from.
             if segment.number != start?.segment { segment.rest() }
         }
         return durable
     }
 
-    /// Bytes of main segments, behind an end in the first of them.
+    /// Returns the bytes of main segments, after an end in the first of them.
     private static func bytes(of mains: ArraySlice<FoundSegment>, after start: LogEnd?) -> UInt64 {
         let bytes = mains.reduce(0) {
             $0 + ($1.segment.knownEnd ?? (try? $1.segment.file.size()) ?? 0)
@@ -297,7 +300,7 @@ package struct LogReader {
         return bytes - min(bytes, start?.offset ?? 0)
     }
 
-    /// Reads the frames of a segment; false if the limit was met.
+    /// Reads the frames of a segment; returns false if the limit was reached.
     private mutating func read(
         _ scanner: inout FrameScanner, into content: inout LogContent, _ durable: inout UInt64
     ) throws(StoreError) -> Bool {
@@ -313,8 +316,8 @@ package struct LogReader {
 
     // MARK: The end
 
-    /// A reader beside a writer cannot tell what lies behind the limit. In a copy that was not finished it means
-    /// nothing.
+    /// Ends the log at the limit. A reader concurrent with a writer cannot tell what follows it; in an
+    /// unfinished copy, that is ignored.
     private func endAtLimit(
         _ mains: [FoundSegment], _ content: inout LogContent
     ) throws(StoreError) {
@@ -327,7 +330,7 @@ package struct LogReader {
             of: last.segment.file, from: end.offset)
     }
 
-    /// Decides whether what ends the log is a torn tail or damage.
+    /// Decides whether the end of the log is a torn tail or damage.
     private func end(
         _ content: inout LogContent, _ tail: LogTail, _ failure: FormatError?,
         _ durable: inout UInt64

@@ -1,6 +1,7 @@
 // The folder in the store's folder in which a mapping creates the store's future contents, as a separate store.
 //
-// It means nothing to whoever opens the store: a migration that broke off has left it, and the next writer removes it.
+// It is ignored when the store is opened: an interrupted migration has left it, and the next writer removes
+// it.
 //
 // Threads: the writer's.
 
@@ -22,8 +23,8 @@ package struct MigrationFolder {
         self.fileSystem = fileSystem
     }
 
-    /// Removes what a migration that broke off has left, if there is anything. Nobody else has it open, as whoever calls this has
-    /// the writer's lock of the store around it. What cannot be removed stays.
+    /// Removes what an interrupted migration has left, if anything. No other process has it open, as the
+    /// caller holds the store's writer lock. What cannot be removed stays.
     package func clear() {
         guard (try? fileSystem.exists(path)) == true, let names = try? fileSystem.list(path) else {
             return

@@ -1,6 +1,6 @@
 // The commit whose frames are being read: none of it counts before its commit frame.
 //
-// What is wrong inside it is kept and thrown with that frame: a commit that is not whole is nobody's business.
+// An error inside it is kept and thrown with that frame: an incomplete commit is ignored.
 // Threads: a value.
 
 import CairnFormat
@@ -14,11 +14,11 @@ struct OpenCommit {
     var catalog: Catalog?
     /// The metadata, if it has some.
     var metadata: StoredMetadata?
-    /// Where changes for the history are.
+    /// The places of changes for the history.
     var history: [LoggedChanges] = []
     /// The redirects, if it has some.
     var redirects: [RedirectTable.Key: RedirectTable.Entry] = [:]
-    /// The live set with what it adopts and retires, if it does.
+    /// The live set after its adoptions and retirements, if there are any.
     var live: LiveSet?
     private var frames: UInt32 = 0
     /// The LSN of its first frame; nil between commits.
@@ -26,7 +26,7 @@ struct OpenCommit {
     private var number: UInt64 = 0
     private var failure: StoreError?
 
-    /// No store lives to see this; adding to it must not trap.
+    /// No store reaches this number; adding to it must not trap.
     private static let maximumNumber: UInt64 = FormatLimits.maximumLSN
 
     /// Counts a frame before the commit frame.
@@ -44,12 +44,12 @@ struct OpenCommit {
         frames += 1
     }
 
-    /// Keeps the first thing that is wrong.
+    /// Keeps the first error.
     mutating func fail(_ error: StoreError) {
         if failure == nil { failure = error }
     }
 
-    /// Whether the commit frame fits the frames before it.
+    /// Checks that the commit frame fits the frames before it.
     func check(_ record: CommitPayload, _ header: FrameHeader, after commit: UInt64) throws {
         if let failure { throw failure }
         guard record.frameCount == frames, record.firstLSN == start ?? header.lsn else {
@@ -65,7 +65,7 @@ struct OpenCommit {
         }
     }
 
-    /// Begins the next one.
+    /// Prepares for the next one.
     mutating func reset() {
         blocks.removeAll(keepingCapacity: true)
         deaths.removeAll(keepingCapacity: true)
@@ -79,7 +79,7 @@ struct OpenCommit {
     }
 }
 
-/// Changes for the history, as their frames say it.
+/// Changes for the history, as their frames describe them.
 struct LoggedChanges: Sendable {
     /// The commit whose changes they are.
     let commit: UInt64
@@ -87,16 +87,16 @@ struct LoggedChanges: Sendable {
     let place: Place
     /// The bytes of all parts so far.
     var length: UInt64
-    /// How many there are.
+    /// The number of parts so far.
     var parts: UInt32 = 1
-    /// Whether the last one is there.
+    /// Whether the last part was read.
     var isWhole: Bool
 }
 
 extension [LoggedChanges] {
-    /// Takes the next part.                                                                     F-774
+    /// Adds the next part.                                                                              F-774
     ///
-    /// - Parameter limit: the commit that the frame is in, which is none before theirs.
+    /// - Parameter limit: the commit that contains the frame, which is not before that of the changes.
     mutating func take(_ head: ChangesPayload.Head, at place: Place, length: Int, limit: UInt64)
         throws(FormatError)
     {
@@ -122,7 +122,7 @@ extension [LoggedChanges] {
         self[count - 1].isWhole = head.isLast
     }
 
-    /// All parts are there.
+    /// Checks that all parts were read.
     func checkEnd() throws(FormatError) {
         guard last?.isWhole ?? true else { throw Self.apart(last?.parts ?? 0) }
     }

@@ -7,7 +7,7 @@ extension OpenedLog {
     var retired: [RetiredSegment] {
         var retired: [RetiredSegment] = []
         for held in held {
-            // The log is read on from the checkpoint with it, if it was retired behind that.
+            // Reading on from the checkpoint requires it, if it was retired after that.
             let isNeeded = base.map { held.retired > $0.commit } ?? false
             retired.append(
                 RetiredSegment(

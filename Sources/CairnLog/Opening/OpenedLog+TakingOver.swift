@@ -1,8 +1,8 @@
 // What a writer does with a log before it can write.                                        Format 95.7
 //
-// A log that was not closed: whoever made a segment may have been stopped before its name was durable (FS1), and after a
-// failed sync the page cache may show what the disk lacks. So the folder is synced, and the bytes above the durable mark
-// are written again and synced.
+// A log that was not closed: the process that created a segment may have been stopped before its name was
+// durable (FS1), and after a failed sync the page cache may show what the disk lacks. So the folder is
+// synced, and the bytes above the durable mark are rewritten and synced.
 
 import CairnFileSystem
 import CairnFormat
@@ -28,19 +28,19 @@ extension OpenedLog {
             let former = try self.mark ?? files.readMark()
             let role = former?.role ?? .writer
             if role == .unfinishedCopy {
-                // What was copied behind the end must be gone before the mark says nothing of it.
+                // What was copied after the end must be gone before the mark stops excluding it.
                 try file.truncate(to: end.offset)
                 try file.synchronizeData()
             }
-            // Others may have values there that wait for a commit.
+            // Other processes may have values there that wait for a commit.
             let isAlone = !files.hasOtherWriters
-            // What lies behind the adopted part of a segment was to be adopted by a commit that never came.
+            // What follows the adopted part of a segment was written for a commit that never happened.
             for side in segments.sides where isAlone {
                 guard try side.segment.file.size() > side.end else { continue }
                 let file = try fileSystem.open(files.path(side.segment.number), .readWrite)
                 try file.truncate(to: side.end)
             }
-            // What a checkpoint was opened with is kept until there is a newer one.
+            // The segments of the checkpoint that was opened are kept until there is a newer one.
             if isAlone, !needless.isEmpty {
                 let needless = needless
                 try files.removeSegments { needless.contains($0) }
@@ -49,10 +49,10 @@ extension OpenedLog {
                 store: storeID, commit: commit, lsn: end.lsn, chain: end.chain, segment: end.segment
             )
             if !role.isCopy {
-                // A store that was closed says it already.
+                // A closed store already has this mark.
                 if mark != former { try files.putMark(mark) }
             } else {
-                // That this is a copy which nobody has written to must never be believed again.
+                // The store must never again be treated as a copy without writes.
                 try files.writeMarkDurably(mark)
             }
             MigrationFolder(of: files.folder, fileSystem).clear()
@@ -65,7 +65,7 @@ extension OpenedLog {
         }
     }
 
-    /// Opens the segment that takes commits to be written: files are opened to be read.
+    /// Opens the segment that takes commits for writing: files are opened for reading.
     mutating func openCurrentToWrite() throws(StoreError) {
         do throws(FileSystemError) {
             _ = try openCurrent()
@@ -76,7 +76,7 @@ extension OpenedLog {
 
     private mutating func openCurrent() throws(FileSystemError) -> any File {
         let last = segments.current
-        // The newest file in the folder was opened for it, and is mostly the one.
+        // The newest file in the folder was opened for writing, and is usually this one.
         if last.file === writable { return last.file }
         let file = try files.fileSystem.open(files.path(last.number), .readWrite)
         segments.replaceCurrent(with: Segment(header: last.header, file: file))

@@ -10,9 +10,9 @@ package struct OpenedLog {
     let files: StoreFiles
     package let storeID: StoreID
     package var segments: LiveSet
-    /// The largest number that a segment was given.
+    /// The largest segment number that was issued.
     var lastSegment: UInt32
-    /// Files in the folder that are no part of it, and that the base does without.
+    /// Files in the folder that are neither part of it nor needed by the base.
     var needless: Set<UInt32> = []
     /// Files in the folder that past states need.                                               F-793
     var held: [HeldSegment] = []
@@ -27,49 +27,50 @@ package struct OpenedLog {
     /// Where the last commit's frame begins, and where it ends.
     var commitOffset: UInt64
     var commitEnd: LogEnd
-    /// The state that the rest stands on, if a checkpoint held one.
+    /// The state that the rest is based on, if a checkpoint contained one.
     var base: EngineState?
-    /// What of the base is still in the checkpoint.
+    /// The part of the base that is still in the checkpoint.
     var image: CheckpointImage?
     /// The seed of the hashes in its indexes.
     var hashSeed: UInt64?
     /// The bytes of the checkpoint.
     var checkpointBytes: UInt64 = 0
-    /// The bytes that had to be read of side segments.
+    /// The bytes that had to be read from side segments.
     var sideBytes: UInt64 = 0
-    /// What the pages of the base are from.
+    /// The pool of the base's pages.
     var pool: PagePool
     /// The next number of every tree as of the last commit, by tree id.
     var counters: [UInt32: UInt32]
-    /// The same as of the end: commits that failed since have used numbers up.
+    /// The same as of the end: commits that failed since then have used up numbers.
     var nextNumbers: [UInt32: UInt32] = [:]
-    /// Every block behind the base, in the order of the log.
+    /// Every block after the base, in the order of the log.
     var blocks: [LoggedBlock]
-    /// Every death behind the base, in the order of the log.
+    /// Every death after the base, in the order of the log.
     var deaths: [LoggedDeath]
-    /// Every place of changes for the history behind the base, in the order of the log.
+    /// Every place of changes for the history after the base, in the order of the log.
     var history: [LoggedChanges] = []
-    /// Every redirect behind the base that is in force.
+    /// Every redirect after the base that is in force.
     var redirects: [RedirectTable.Key: RedirectTable.Entry] = [:]
-    /// Whether segments that were retired are gone, and with them deaths of rows in others that were.
+    /// Whether retired segments are gone, and with them deaths of rows in other retired segments.
     var lacksRetired = false
-    /// What the mark record said before the log was read; nil if it was torn, or is not known.
+    /// The mark record before the log was read; nil if it was torn, or is unknown.
     var mark: MarkRecord?
-    /// The file of the newest segment, if it was opened to be written.
+    /// The file of the newest segment, if it was opened for writing.
     var writable: (any File)?
     var report: RecoveryReport
-    /// Whether the caller has opened it to write, and takes it over once its state was built.
+    /// Whether the caller has opened it for writing, and takes it over once its state is built.
     var isToBeTakenOver = false
-    /// Whether a process that has the store open still has said that the log ends here.
+    /// Whether a process that still has the store open has recorded that the log ends here.
     var wasHandedOver = false
     /// Whether the caller may append.
     var hasLease = true
 }
 
 extension OpenedLog {
-    /// What reading gave, now that the end is known.
+    /// The result of reading, once the end is known.
     ///
-    /// - Throws: `StoreError` with `.damaged` if somebody has removed one of its segments since that was found.
+    /// - Throws: `StoreError` with `.damaged` if another process has removed one of its segments since that
+    ///   was found.
     init(
         _ files: StoreFiles, _ content: LogContent, _ found: FoundLog, _ restored: RestoredState?,
         durable: UInt64, pool: PagePool
@@ -101,14 +102,15 @@ extension OpenedLog {
             deaths: content.deaths,
             history: content.history, redirects: content.redirects,
             lacksRetired: !content.members.gone.isEmpty, report: content.report)
-        // Who has the state can read all of it, whatever is removed.
+        // Users of the state can read all of it, whatever is removed.
         for segment in readable { try segment.wake() }
     }
 }
 
 extension OpenedLog {
-    /// Whether the schema has changed in the newest segment: what comes next begins another one, for its start frame to name the
-    /// schema in force. Else that which this one names could be retired.                             F-723
+    /// Whether the schema has changed in the newest segment: the next commit starts another one then, whose
+    /// start frame names the schema in force. Otherwise the schema that this one names could be retired.
+    ///                                                                                                  F-723
     var hasChangedSchema: Bool {
         catalog.version > 1 && catalog.place.segment == segments.current.number
     }
@@ -150,21 +152,21 @@ struct LoggedBlock {
     let length: Int
     /// Its bytes before LZ4.
     let rawLength: Int
-    /// Whether some of its values have frames of their own.
+    /// Whether some of its values have their own frames.
     let hasReferences: Bool
     let schemaVersion: UInt32
     let commit: UInt64
-    /// Of a patch: the block that it is of, and the bytes that it has from there.
+    /// For a patch: the block that it patches, and the bytes that it borrows from there.
     var patched = Place.none
     var borrowedBytes = 0
-    /// Of a patch: the properties whose columns it brings.
+    /// For a patch: the properties whose columns it contains.
     var patchedProperties: [UInt32] = []
-    /// What is stored of it, where a small one was at hand.
+    /// Its stored form, if it is small and was at hand.
     var kept: KeptRows?
 }
 
-/// What is stored of a block: behind a reference, since a log that is read from its beginning may have very many blocks, and
-/// keeps none of them.
+/// The stored form of a block: behind a reference, since a log that is read from its beginning may have very
+/// many blocks, and keeps none of them.
 final class KeptRows: Sendable {
     let stored: StoredPayload
 

@@ -3,12 +3,12 @@
 //   content = all rows of the blocks − deaths of those blocks
 //
 //   1. Blocks are entered in the order of the log, then all deaths.
-//   2. For each live row: its number gets its place; BL1 says that none had one before.
-//   3. Its keys and references enter the indexes; fetch indexes see `FetchIndexBuilder`.
+//   2. For each live row: its place is entered for its number; BL1 says that none had one before.
+//   3. Its keys and references are entered into the indexes; for fetch indexes see `FetchIndexBuilder`.
 //
-// With a base, the state of a checkpoint or one that readers have, blocks and deaths are those behind it. Rows of
-// the base that died leave directory and indexes first; then it goes on as above. That costs as much as there are
-// blocks and deaths, whatever the size of the base.
+// With a base, the state of a checkpoint or one of readers, blocks and deaths are those after it. Rows of the
+// base that died are first removed from directory and indexes; then it continues as above. The cost depends
+// on the number of blocks and deaths, not on the size of the base.
 //
 // Threads: one builder in one thread; nobody sees the state before it is whole.
 
@@ -29,7 +29,7 @@ enum StateBuilder {
         return next.state
     }
 
-    /// The same beside readers of the base: the pages that only they need come with it.
+    /// The same concurrently with readers of the base: the pages that only they need are returned with it.
     static func advance(
         _ log: OpenedLog, cache: BlockCache, largeValues: LargeValueReader, pool: PagePool,
         hashSeed: UInt64, sizes: StoreSizes, monitor: RecoveryMonitor? = nil
@@ -71,7 +71,7 @@ enum StateBuilder {
         return (state, pages.commit())
     }
 
-    /// Enters where the changes of commits are, as far as they are retained.                            HY1
+    /// Enters the places of the changes of commits, as far as they are retained.                          HY1
     private static func fillHistory(
         _ state: inout EngineState, _ log: OpenedLog, _ pages: inout PageTransaction
     ) throws(StoreError) {
@@ -84,7 +84,7 @@ enum StateBuilder {
             _ = state.history.drop(through: settings.horizon, in: &pages)
         }
         let live = Set(log.segments.all.map(\.number))
-        // What the base has was in its segments: it is looked at only if one of them has left.
+        // The base's entries were in its segments: they are checked only if one of these is gone.
         var mayLack = log.base.map { !live.isSuperset(of: $0.segments.all.map(\.number)) } ?? false
         for changes in log.history where changes.commit > settings.horizon {
             if let known = state.history[changes.commit],
@@ -113,14 +113,14 @@ enum StateBuilder {
         }
     }
 
-    /// Enters where ids lead whose objects were folded into others.                                    RD3
+    /// Enters the redirects of objects that were merged into others.                                      RD3
     private static func fillRedirects(_ state: inout EngineState, _ log: OpenedLog)
         throws(StoreError)
     {
         state.redirects = RedirectTable.adding(log.redirects, to: state.redirects)
         guard let redirects = state.redirects else { return }
         let live = Set(log.segments.all.map(\.number))
-        // What the base has was in its segments: it is looked at only if one of them has left.
+        // The base's entries were in its segments: they are checked only if one of these is gone.
         let mayLack =
             log.base.map { !live.isSuperset(of: $0.segments.all.map(\.number)) } ?? false
         if !mayLack, log.redirects.values.allSatisfy({ live.contains($0.segment) }) { return }
@@ -157,14 +157,14 @@ enum StateBuilder {
                 borrowedBytes: block.borrowedBytes, in: &pages)
             handles[block.place] = handle
         }
-        // Which rows live on in patches shows when the deaths in those are known.
+        // Which rows live on in patches is known once the deaths in those are.
         var carrying = CarryingPatches(log, handles)
         var base = BaseRows(fetchIndexes)
         var deathsInBase: [LoggedDeath] = []
         for death in log.deaths {
             if let handle = handles[death.place] {
                 for slot in death.slots {
-                    // False for a row that is dead already, which means nothing (F-615).
+                    // False for a row that is dead already, which is ignored (F-615).
                     _ = state.blocks.kill(handle, slot: Int(slot), commit: log.commit, in: &pages)
                 }
             } else if gone[death.place] != nil {
@@ -203,7 +203,7 @@ enum StateBuilder {
             }
             guard log.segments[block.place.segment] != nil else {
                 if log.lacksRetired {
-                    // Its deaths may have been in a segment that went with this one, and is gone.
+                    // Its deaths may have been in a segment that was retired with it, and is gone.
                     state.blocks.remove(handle, in: &pages)
                     continue
                 }
@@ -212,7 +212,7 @@ enum StateBuilder {
                     segment: block.place.segment,
                     offset: UInt64(block.place.byteOffset))
             }
-            // The deaths of what is in a segment that stays are there, whatever has gone.
+            // The deaths of rows in a segment that stays exist, whatever is gone.
             guard block.patched.isNone || log.segments[block.patched.segment] != nil else {
                 throw .damaged(
                     "there are live rows in a patch of a block whose segment was retired (F-457)",
@@ -225,7 +225,8 @@ enum StateBuilder {
         rows.finish(&state, &pages)
     }
 
-    /// A block of the log; a small one that is at hand stays in memory if there is room, as its rows may end soon.
+    /// Returns a block of the log; a small one at hand stays in memory if there is room, as its rows may die
+    /// soon.
     private static func read(
         _ block: LoggedBlock, _ segments: [Segment], _ cache: BlockCache,
         _ largeValues: LargeValueReader
@@ -253,7 +254,7 @@ enum StateBuilder {
         }
     }
 
-    /// A block that is needed once: a log is larger than what should be kept in memory of it.
+    /// Returns a block that is needed once: a log is larger than what should be kept in memory of it.
     private static func read(_ place: Place, _ segments: [Segment], _ largeValues: LargeValueReader)
         throws(StoreError) -> CachedBlock
     {
@@ -263,9 +264,9 @@ enum StateBuilder {
     }
 }
 
-/// Takes rows out of a base that died behind it.
+/// Removes rows from a base that died after it.
 private struct BaseRows: ~Copyable {
-    /// The blocks that were met, as far as somebody lived in them.
+    /// The blocks encountered that had live rows.
     private var handles: [Place: BlockHandle] = [:]
     private var key = KeyBuffer()
     /// The rows that have left a block, and those of them that live on in no patch.
@@ -275,8 +276,8 @@ private struct BaseRows: ~Copyable {
 
     init(_ fetchIndexes: FetchIndexWriter?) { self.fetchIndexes = fetchIndexes }
 
-    /// A row lives where the cell of its number leads. So no death in a block that nobody's cell leads to means
-    /// anything, and the others say themselves which block of the base it is.
+    /// Returns the block of the base at a place. A row lives where the cell of its number points. So deaths
+    /// in a block that no cell points to are ignored, and the others identify the block.
     private mutating func handle(
         _ place: Place, _ slots: [UInt16], _ numbers: DecodedColumn, _ directory: RowDirectory,
         _ blocks: BlockTable
@@ -293,7 +294,7 @@ private struct BaseRows: ~Copyable {
         return nil
     }
 
-    /// Ends the life of rows, of those that live.
+    /// Kills rows, as far as they are live.
     mutating func kill(
         _ slots: [UInt16], at place: Place, _ carrying: inout CarryingPatches,
         _ state: inout EngineState, _ pages: inout PageTransaction,
@@ -367,7 +368,7 @@ private struct BaseRows: ~Copyable {
         }
     }
 
-    /// Takes the keys of rows out of a unique index.
+    /// Removes the keys of rows from a unique index.
     private mutating func removeKeys(
         _ slots: [Int], of block: CachedBlock, _ entity: Catalog.StoredEntity,
         _ numbers: DecodedColumn, _ unique: Int, _ state: inout EngineState,
@@ -385,7 +386,7 @@ private struct BaseRows: ~Copyable {
     }
 }
 
-/// Enters the live rows of blocks into directory and indexes, a column at a time.
+/// Enters the live rows of blocks into directory and indexes, one column at a time.
 private struct BlockRows: ~Copyable {
     private struct Rows {
         var slots: [Int] = []
@@ -403,7 +404,7 @@ private struct BlockRows: ~Copyable {
     }
 
     private var key = KeyBuffer()
-    /// The rows of a block that live, and those of them that were not in the base before.
+    /// The live rows of a block, and those of them that were not in the base before.
     private var living = Rows()
     private var new = Rows()
     private var keys: [(hash: UInt64, number: UInt32)] = []
@@ -469,7 +470,7 @@ private struct BlockRows: ~Copyable {
         .damaged(message, segment: block.place.segment, offset: UInt64(block.place.byteOffset))
     }
 
-    /// Gives each live row its place.
+    /// Enters the place of each live row.
     private mutating func place(
         _ block: CachedBlock, _ entry: BlockEntry, _ handle: BlockHandle,
         _ patch: CarryingPatches.Patch?, _ entity: Catalog.StoredEntity,
@@ -509,11 +510,11 @@ private struct BlockRows: ~Copyable {
         if let known = fillers[unique] {
             filler = known
         } else {
-            // As many of the rows to come are taken to have a key as have one here.
+            // The share of the following rows that have a key is assumed to be the same as here.
             let family = state.catalog.family(of: definition.entity)
             let all = family.reduce(0) { $0 + live[$1] }
             let total = all * keys.count / rows.slots.count
-            // A few more than there are come in by small steps.
+            // A small increase is handled in small steps.
             let count = state.uniques[unique].count
             if total > count + count / 8 { state.uniques[unique].reserve(total, in: &pages) }
             filler = UniqueIndexFiller(for: state.uniques[unique])
@@ -525,13 +526,13 @@ private struct BlockRows: ~Copyable {
         }
     }
 
-    /// The hashes of the keys that the rows have.
+    /// Collects the hashes of the rows' keys.
     private mutating func gatherKeys(
         of block: CachedBlock, _ rows: Rows, _ entity: Catalog.StoredEntity, _ form: KeyForm,
         seed: UInt64
     ) throws(StoreError) {
         let columns = form.columns
-        // A key of one text or bytes is hashed where it lies.
+        // A key of one string or binary value is hashed in place.
         if form.rule == nil, columns.count == 1, entity.columns[columns[0]].kind == .bytes {
             guard let cells = try block.column(entity.columns[columns[0]]) else { return }
             for (slot, number) in zip(rows.slots, rows.numbers) where !cells.isNil(at: slot) {
@@ -550,7 +551,7 @@ private struct BlockRows: ~Copyable {
         }
     }
 
-    /// Enters what was gathered; nothing comes after.
+    /// Enters what was collected; nothing may be entered after it.
     mutating func finish(_ state: inout EngineState, _ pages: inout PageTransaction) {
         for (unique, filler) in fillers.enumerated() {
             filler?.finish(&state.uniques[unique], in: &pages)

@@ -1,10 +1,10 @@
 // Creates a new store: its first segment, and the commit with the schema.
 //
-//   1. The names of the folder and of what is in it are made durable, whoever made them (FS1).
+//   1. The names of the folder and of its files are made durable, whichever process created them (FS1).
 //   2. Header and start frame, synced; then the commit, synced; then the mark.
-//   3. A creation that broke off behind a whole start frame is gone on with in a successor.
+//   3. A creation that was interrupted after a whole start frame is continued in a successor.
 //
-// Invariants: a file that holds a frame behind a start frame is never removed (FS4).
+// Invariants: a file that contains a frame after a start frame is never removed (FS4).
 // Threads: one creator in one thread, which has the writer's lock.
 
 import CairnFileSystem
@@ -30,7 +30,7 @@ struct StoreCreator {
         return try begin(storeID, schema, after: nil, live: LiveSet())
     }
 
-    /// Finishes a creation that broke off.
+    /// Finishes an interrupted creation.
     func goOn(with unfinished: UnfinishedLog, _ schema: Schema) throws(StoreError) -> OpenedLog {
         let end = unfinished.end
         do {

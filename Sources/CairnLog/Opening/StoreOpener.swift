@@ -1,16 +1,17 @@
 // Opens a store, or creates one.
 //
-//   1. The folder and its lock file are made if they are missing. Their names are durable before the first
-//      segment is, which is the business of whoever makes it (FS1). On a disk that other machines may have too it is done
-//      only for whoever says so (StoreFiles+Host.swift).
-//   2. Who wants to write takes the lease if it can be had at once, and reads beside whoever has it otherwise: up to the
-//      mark, and with the lease after all if nobody has it when that is done. Everybody shares byte 1 of the lock file.
-//   3. The log is read. A reader beside a writer stops at the mark, and reads again what a writer changed
-//      under it.
-//   4. A folder without a whole start frame is one whose creation did not finish (FS4): it is made anew.
-//      One that has it, but no commit, is gone on with: nothing that may have been a frame is removed.
-//   5. A writer takes the log over, but only when its state could be built (OpenedLog+TakingOver.swift): who is
-//      refused changes nothing.
+//   1. The folder and its lock file are created if they are missing. Their names are durable before the first
+//      segment is, which its creator ensures (FS1). On a disk that other machines may share, this is done
+//      only with the option for it (StoreFiles+Host.swift).
+//   2. A writer takes the lease if it is free, and otherwise reads concurrently with its holder: up to the
+//      mark, and with the lease after all if it is free when that is done. All processes share byte 1 of the
+//      lock file.
+//   3. The log is read. A reader concurrent with a writer stops at the mark, and rereads what a writer
+//      changed during that time.
+//   4. A folder without a whole start frame is one whose creation did not finish (FS4): it is created again.
+//      One that has it, but no commit, is continued: nothing that may have been a frame is removed.
+//   5. A writer takes over the log, but only when its state could be built (OpenedLog+TakingOver.swift): a
+//      failed opening changes nothing.
 
 import CairnFileSystem
 import CairnFormat
@@ -24,7 +25,7 @@ struct StoreOpener {
     let options: LogStoreOptions
     /// Whether the log can be read from a checkpoint.
     var usesCheckpoints = true
-    /// The commit of the only checkpoint that may be used; nil: the newest one that can be.
+    /// The commit of the only checkpoint that may be used; nil: the newest usable one.
     var checkpoint: UInt64?
     private var monitor: RecoveryMonitor { RecoveryMonitor(.readingLog, options) }
     private var newPool: PagePool? { usesCheckpoints ? PagePool() : nil }
@@ -35,7 +36,8 @@ struct StoreOpener {
         self.options = options
     }
 
-    /// The lock file, which is what tells stores apart: made if that is allowed. Nil if it was removed meanwhile.
+    /// Opens the lock file, which identifies the store; creates it if that is allowed. Returns nil if it was
+    /// removed concurrently.
     func openLockFile() throws(StoreError) -> (any File)? {
         try refuseSharedDisk()
         let path = folder.appending(SegmentName.lock)
@@ -56,7 +58,7 @@ struct StoreOpener {
             }
             let mode: OpenMode = options.isReadOnly ? .read : .readWrite
             let file = try fileSystem.openIfPresent(path, mode)
-            // The mark in it is needed first: not behind what is much more and asked for before it.
+            // The mark in it is needed first: request it before larger reads.
             file?.advise(at: 0, count: UInt64(MarkRecord.size))
             return file
         } catch let error as FileSystemError {
@@ -68,7 +70,7 @@ struct StoreOpener {
         }
     }
 
-    /// Locks of such a disk may not hold, so it has to be asked for.
+    /// Locks of such a disk may not hold, so it requires an option.
     private func refuseSharedDisk() throws(StoreError) {
         guard !options.allowsSharedDisk, let kind = fileSystem.sharedDisk(of: folder) else {
             return
@@ -79,7 +81,7 @@ struct StoreOpener {
             context: .init(path: "\(folder)"))
     }
 
-    /// Makes the folder; false if it was there, and a store can be made in it.
+    /// Creates the folder; returns false if it existed, and a store can be created in it.
     private func makeFolder() throws -> Bool {
         do throws(FileSystemError) {
             try fileSystem.makeDirectory(folder)
@@ -88,7 +90,7 @@ struct StoreOpener {
             guard error.code == .fileExists else { throw error }
         }
         let names = try fileSystem.list(folder)
-        // Another process may be making a store there.
+        // Another process may be creating a store there.
         if names.isEmpty || names.contains(where: { $0 == SegmentName.lock }) { return false }
         throw StoreError(
             .openFailed,
@@ -98,8 +100,8 @@ struct StoreOpener {
             context: .init(path: "\(folder)"))
     }
 
-    /// Takes the locks and reads the log, or creates one. Nil if the lock file is no longer the folder's, because the store
-    /// was removed concurrently.
+    /// Takes the locks and reads the log, or creates one. Returns nil if the lock file is no longer the
+    /// folder's, because the store was removed concurrently.
     func open(lock: any File, schema: Schema?) throws(StoreError) -> OpenedLog? {
         let files = StoreFiles(
             folder: folder, fileSystem: fileSystem, lock: lock,
@@ -125,7 +127,7 @@ struct StoreOpener {
             (outcome, hasLease) = try readBeside(files, hasWriter: hasWriter)
         }
         if !options.isReadOnly, !hasLease, !isReady(outcome, schema) {
-            // Somebody else may be about to make the store, or to migrate it.
+            // Another process may be about to create the store, or to migrate it.
             try waitForTurn(files, seconds: options.timeout)
             try files.claimForHost()
             hasLease = true
@@ -137,7 +139,7 @@ struct StoreOpener {
             if !options.isReadOnly { try checkWritable(log) }
             log.isToBeTakenOver = hasLease
             log.hasLease = hasLease
-            // Without another process the machine may have stopped since it was said.                 F-225
+            // Without another process, the machine may have stopped since the mark was written.         F-225
             if hasLease, files.hasOtherWriters, let mark = try mark(files), mark.role == .released {
                 log.wasHandedOver =
                     mark.lsn == log.end.lsn && mark.chain == log.end.chain
@@ -165,10 +167,11 @@ struct StoreOpener {
         return try creator.create(schema)
     }
 
-    /// Reads beside whoever writes. Where nobody does any more, a writer takes the lease: the log may end with what a process
-    /// that died has not synced, and nobody is to see it who says that it is durable.
+    /// Reads concurrently with a writer. If there is none any longer, an engine that writes takes the lease:
+    /// the log may end with what a process that died has not synced, and an engine that records it as durable
+    /// must not read that.
     ///
-    /// - Returns: what was read, and whether the lease was taken.
+    /// - Returns: The outcome, and whether the lease was taken.
     private func readBeside(_ files: StoreFiles, hasWriter: Bool) throws(StoreError)
         -> (LogReader.Outcome, Bool)
     {
@@ -189,7 +192,7 @@ struct StoreOpener {
             } catch {
                 preconditionFailure("locking only throws file system and store errors: \(error)")
             }
-            // Somebody else was quicker.
+            // Another process was faster.
             guard end.secondsFromNow > 0 else { throw files.leaseIsTaken() }
             hasWriter = true
         }
@@ -201,7 +204,7 @@ struct StoreOpener {
         return schema.map { (try? catalog(log.catalog, under: $0)) != nil } ?? true
     }
 
-    /// Reads the log as somebody who has the lease.
+    /// Reads the log with the lease.
     ///
     /// - Parameter isLate: whether parts of a checkpoint may be read when they are first touched.
     private func readToEnd(_ files: StoreFiles, isLate: Bool = true) throws(StoreError)
@@ -216,7 +219,8 @@ struct StoreOpener {
                     rebuild: isLate ? rebuild(files) : nil, monitor: monitor)
                 return try reader.read(folder)
             } catch {
-                // Others write nothing meanwhile, but remove what is no part of the store any more.
+                // Other processes write nothing during that time, but remove what is no longer part of the
+                // store.
                 guard reading < 5, error.code != .cancelled, files.hasOtherWriters else {
                     throw error
                 }
@@ -226,7 +230,7 @@ struct StoreOpener {
         }
     }
 
-    /// Makes the state at a checkpoint's commit without the checkpoint.
+    /// Rebuilds the state at a checkpoint's commit without the checkpoint.
     private func rebuild(_ files: StoreFiles) -> CheckpointImage.Rebuild {
         let sizes = options.sizes
         return { header, pool, fetchIndexes throws(StoreError) in
@@ -263,7 +267,7 @@ struct StoreOpener {
 
     // MARK: Reading only
 
-    /// Reads the log once more, for somebody who has it open and has got the lease.
+    /// Rereads the log, for an engine that has it open and has got the lease.
     func readAlone(_ files: StoreFiles) throws(StoreError) -> OpenedLog {
         guard case .log(var log) = try readToEnd(files, isLate: false) else { throw isEmpty }
         try checkWritable(log)
@@ -276,8 +280,8 @@ struct StoreOpener {
             .unusable, "the store no longer contains anything", context: .init(path: "\(folder)"))
     }
 
-    /// Reads the log once more up to the mark, for somebody who has it open. Behind it there may be what a process that died
-    /// has not synced.
+    /// Rereads the log up to the mark, for an engine that has it open. After the mark there may be what a
+    /// process that died has not synced.
     func readAgain(_ files: StoreFiles) throws(StoreError) -> OpenedLog {
         guard case .log(let log) = try readBesideWriters(files, hasWriter: true).outcome else {
             throw isEmpty
@@ -285,17 +289,17 @@ struct StoreOpener {
         return log
     }
 
-    /// What was read, and whether somebody else was writing meanwhile.
+    /// What was read, and whether another process was writing during that time.
     private struct BesideReading {
         let outcome: LogReader.Outcome
         let hasWriter: Bool
     }
 
-    /// How often a reader tries again when a writer came, or wrote, while it read.
+    /// How often a reader tries again when a writer opened the store, or wrote, while it read.
     private static let readings = 20
 
-    /// Reads up to what is durable, if somebody writes. Without a writer the whole log is read, and then the
-    /// writer that came meanwhile is looked for: what it had in its hands cannot be judged.
+    /// Reads up to what is durable, if a process is writing. Without a writer, reads the whole log, and then
+    /// checks for a writer that came in the meantime: what that was writing cannot be judged.
     private func readBesideWriters(_ files: StoreFiles, hasWriter: Bool) throws(StoreError)
         -> BesideReading
     {
@@ -326,8 +330,9 @@ struct StoreOpener {
                 context: .init(path: "\(folder)"))
     }
 
-    /// The same, not before whoever writes has said how far the log is durable. Who makes a store, or opens it after the machine
-    /// has stopped, has not yet: what was promised may lie behind what is known to be durable, or there seems to be no store.
+    /// The same, but not before the writer has recorded how far the log is durable. A process that creates a
+    /// store, or opens it after the machine has stopped, has not yet: guaranteed commits may follow what is
+    /// known to be durable, or there seems to be no store.
     private func readWhenSaid(
         _ files: StoreFiles, hasWriter: Bool, until end: MonotonicTime
     ) throws(StoreError) -> BesideReading {
@@ -336,11 +341,11 @@ struct StoreOpener {
             let isSaid = try mark(files) != nil
             let reading = try readBesideWriters(files, hasWriter: hasWriter)
             if isSaid, case .log = reading.outcome { return reading }
-            // A store that is being copied or salvaged into the folder may take long, and says so.
+            // A store that is being copied or salvaged into the folder may take long, and its mark says so.
             if try mark(files)?.role == .unfinishedCopy { return reading }
             hasWriter = try isWritten(files)
             if !hasWriter {
-                // Whoever was at it is through.
+                // The process that was writing has finished.
                 if reading.hasWriter { continue }
                 return reading
             }
@@ -369,7 +374,7 @@ struct StoreOpener {
                 monitor: monitor)
             return try reader.read()
         }
-        // The mark file is not there or torn: the frames say themselves how far the log was durable.
+        // The mark file is missing or torn: the frames themselves record how far the log was durable.
         var reader = LogReader(files, mark: nil, limit: nil, monitor: monitor)
         guard case .log(let log) = try reader.read() else { return .nothing }
         var again = LogReader(
@@ -378,7 +383,7 @@ struct StoreOpener {
         return try again.read()
     }
 
-    /// Whether somebody else may be writing.
+    /// Whether another process may be writing.
     private func isWritten(_ files: StoreFiles) throws(StoreError) -> Bool {
         do {
             return try files.lease.isTaken()
@@ -389,8 +394,8 @@ struct StoreOpener {
 
     // MARK: Locks
 
-    /// Takes the locks: the lease, too, if it can be had at once; true if somebody else has that, nil if the lock file is not
-    /// the folder's any more.
+    /// Takes the locks, including the lease if it is free; returns true if another process has that, nil if
+    /// the lock file is no longer the folder's.
     private func takeLocks(_ files: StoreFiles) throws(StoreError) -> Bool? {
         do {
             let hasLease = try !options.isReadOnly && files.lease.take(within: 0)
@@ -399,7 +404,7 @@ struct StoreOpener {
                     .storeInUse, "the store is being removed", context: .init(path: "\(folder)"))
             }
             if !options.isReadOnly { try files.joinWriters() }
-            // Nobody removes it from here on.
+            // No process removes it from here on.
             guard try files.isCurrent() else {
                 files.release()
                 return nil
@@ -425,8 +430,8 @@ struct StoreOpener {
 
     // MARK: Existing stores
 
-    /// The fetch indexes are those of the model that the store is opened with. Without one they are the store's own; and who
-    /// only reads makes do with those that a checkpoint has.
+    /// Uses the fetch indexes of the model that the store is opened with. Without a model they are the
+    /// store's own; and a read-only engine makes do with those of a checkpoint.
     private func chooseFetchIndexes(_ schema: Schema?, _ log: inout OpenedLog) {
         let stored = log.catalog.schema
         let wanted: [Catalog.FetchIndexDefinition]
@@ -440,8 +445,8 @@ struct StoreOpener {
         if wanted != log.catalog.fetchIndexes { log.catalog = log.catalog.indexed(by: wanted) }
     }
 
-    /// The store's catalog under the model that it is opened with, which rules in all that is not stored: rules, defaults,
-    /// transformers, requests.
+    /// Returns the store's catalog under the model that it is opened with, which decides about everything
+    /// that is not stored: rules, defaults, transformers, requests.
     private func catalog(_ catalog: Catalog, under wanted: Schema) throws(StoreError) -> Catalog {
         if wanted.model == catalog.schema.model { return catalog }
         if options.allow(wanted, for: catalog.schema),

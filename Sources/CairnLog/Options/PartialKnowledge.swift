@@ -1,19 +1,20 @@
 // What is known about a store that is only partly available.
 //
-// A store that lies elsewhere has requests carried out by an engine in memory, which holds what the request touches. What that
-// is comes out on the way: a row, a key, or those that lead to an object, of which nothing is known yet, is noted here as
-// needed. A commit that has asked for such a thing ends in vain. What it needed is brought, and it is made again.
+// An engine in memory executes the requests of a store that is located elsewhere, and contains what the
+// request touches. That shows during the request: a row, a key, or the references to an object, of which
+// nothing is known yet, is noted here as needed. A commit that requested any of this fails. What it needed is
+// brought, and the commit is repeated.
 //
-// Invariants: a commit that has asked for nothing unknown has decided what it would have decided with the whole store.
+// Invariants: a commit that requested nothing unknown has decided as it would have with the whole store.
 // Threads: the holder of the turn.
 
 import CairnStore
 
 /// Which parts of a store are available, and which missing ones were requested.
 package final class PartialKnowledge: @unchecked Sendable {
-    // It is used by the holder of the turn alone, and by its owner between two requests.
+    // Used only by the holder of the write lock, and by its owner between two requests.
 
-    /// The rows that lead to an object by one reference.
+    /// The rows that refer to an object by one reference.
     package struct Reference: Hashable, Sendable {
         /// As an index of the catalog's references.
         package let reference: Int
@@ -29,7 +30,7 @@ package final class PartialKnowledge: @unchecked Sendable {
     package struct Key: Hashable, Sendable {
         /// As an index of the catalog's unique indexes.
         package let unique: Int
-        /// Its bytes, as `KeyBuffer` has them.
+        /// Its bytes, as in `KeyBuffer`.
         package let bytes: [UInt8]
 
         package init(unique: Int, bytes: [UInt8]) {
@@ -37,7 +38,7 @@ package final class PartialKnowledge: @unchecked Sendable {
             self.bytes = bytes
         }
 
-        /// An array hashes its bytes one by one.
+        /// Hashes the bytes at once: an array hashes them one by one.
         package func hash(into hasher: inout Hasher) {
             hasher.combine(unique)
             bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
@@ -46,11 +47,11 @@ package final class PartialKnowledge: @unchecked Sendable {
 
     /// What a request needs.
     package struct Needs: Sendable {
-        /// By tree: numbers whose rows are needed, if there are any.
+        /// By tree: numbers whose rows are needed, if they exist.
         package var rows: [Int: Set<UInt32>] = [:]
         package var references: Set<Reference> = []
         package var keys: Set<Key> = []
-        /// By tree: how many numbers for new rows.
+        /// By tree: how many numbers for new rows are needed.
         package var numbers: [Int: Int] = [:]
 
         package init() {}
@@ -60,17 +61,17 @@ package final class PartialKnowledge: @unchecked Sendable {
         }
     }
 
-    /// The number that the next commit has where the whole store is, or one before it that nobody has seen.
+    /// The number of the next commit in the whole store, or an earlier one that was never visible.
     package var commit: UInt64?
-    /// What came before, if requests are parts of a batch.
+    /// The earlier rows, if requests are parts of a batch.
     package var earlier: EarlierRows?
-    /// What was asked for since it was last taken.
+    /// What was requested since it was last taken.
     private var needs = Needs()
     /// By tree: numbers that have no row.
     private var absent: [Int: Set<UInt32>] = [:]
     private var references: Set<Reference> = []
     private var keys: Set<Key> = []
-    /// By tree: numbers for new rows; nil: any that are free.
+    /// By tree: numbers for new rows; nil: any free numbers.
     private var numbers: [Int: [UInt32]] = [:]
     private var taken: [Int: Int] = [:]
 
@@ -78,28 +79,28 @@ package final class PartialKnowledge: @unchecked Sendable {
 
     // MARK: Asking
 
-    /// A commit begins: what one before it took and did not use is free again.
+    /// Begins a commit: numbers that a previous one took and did not use are free again.
     func begin() { taken = [:] }
 
-    /// Somebody has asked for a row that is not here.
+    /// Notes that a missing row was requested.
     func miss(tree: Int, number: UInt32) {
         guard number != 0, absent[tree]?.contains(number) != true else { return }
         needs.rows[tree, default: []].insert(number)
     }
 
-    /// Somebody asks for all that lead to an object.
+    /// Notes that all rows that refer to an object were requested.
     func ask(reference: Int, target: UInt32) {
         let asked = Reference(reference: reference, target: target)
         if !references.contains(asked) { needs.references.insert(asked) }
     }
 
-    /// Somebody asks who has a key.
+    /// Notes that the row with a key was requested.
     func ask(unique: Int, _ bytes: UnsafeRawBufferPointer) {
         let asked = Key(unique: unique, bytes: Array(bytes))
         if !keys.contains(asked) { needs.keys.insert(asked) }
     }
 
-    /// A number for a new row; nil if none is left, or the tree has no numbers that are given from elsewhere.
+    /// Returns a number for a new row; nil if none is left, or the tree's numbers are not issued elsewhere.
     func takeNumber(tree: Int) -> UInt32? {
         guard let left = numbers[tree] else { return nil }
         let place = taken[tree, default: 0]
@@ -111,14 +112,14 @@ package final class PartialKnowledge: @unchecked Sendable {
 
     var isLacking: Bool { !needs.isEmpty }
 
-    /// What ends a commit that has asked for something unknown.
+    /// The error that ends a commit that requested something unknown.
     static var lacking: StoreError {
         StoreError(.unusable, "the request concerns more of the store than is here")
     }
 
     // MARK: Bringing
 
-    /// What was asked for, which is forgotten by that; numbers that were taken are free again.
+    /// Returns and clears what was requested; numbers that were taken are free again.
     package func takeNeeds() -> Needs {
         defer {
             needs = Needs()
@@ -127,19 +128,19 @@ package final class PartialKnowledge: @unchecked Sendable {
         return needs
     }
 
-    /// Notes what was brought, all that there is of it.
+    /// Notes what was brought, which is complete.
     package func note(_ brought: Needs) {
         for (tree, numbers) in brought.rows { absent[tree, default: []].formUnion(numbers) }
         references.formUnion(brought.references)
         keys.formUnion(brought.keys)
     }
 
-    /// Gives numbers for new rows of a tree.
+    /// Adds numbers for new rows of a tree.
     package func give(_ numbers: some Sequence<UInt32>, tree: Int) {
         self.numbers[tree, default: []] += numbers
     }
 
-    /// The numbers that new rows have got; they are given to nobody else.
+    /// Removes the numbers that new rows have got, so that they are not issued again.
     package func spend() {
         for (tree, count) in taken {
             guard let left = numbers[tree] else { continue }

@@ -22,7 +22,7 @@ public struct RecoveryProgress: Sendable {
     public let bytesTotal: UInt64
 }
 
-/// Tells somebody about a stage, from time to time.
+/// Reports the progress of a stage from time to time.
 struct RecoveryMonitor {
     private let tell: (@Sendable (RecoveryProgress) -> Bool)?
     private let step: UInt64
@@ -37,7 +37,7 @@ struct RecoveryMonitor {
         step = options.sizes.recoveryStepBytes
     }
 
-    /// Says that the stage begins; how long it will be is asked for only if somebody wants to know.
+    /// Begins the stage; computes its length only if progress is reported.
     mutating func begin(_ total: () -> UInt64) throws(StoreError) {
         done = 0
         guard tell != nil else { return }
@@ -45,7 +45,7 @@ struct RecoveryMonitor {
         try report()
     }
 
-    /// Says that so many bytes more are done with.
+    /// Adds bytes that were processed.
     @inline(__always)
     mutating func advance(_ bytes: Int) throws(StoreError) {
         done &+= UInt64(truncatingIfNeeded: bytes)

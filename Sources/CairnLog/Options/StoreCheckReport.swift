@@ -33,7 +33,7 @@ public struct StoreCheckReport: Sendable {
     /// The number of problems.
     public internal(set) var findingCount = 0
 
-    /// Lists what is wrong.
+    /// Adds a problem.
     mutating func find(_ error: StoreError) {
         findingCount += 1
         if findings.count < 1000 { findings.append(error) }

@@ -41,11 +41,11 @@ public struct LogStoreOptions: Sendable {
     /// After its first use, versions of this library that do not support past states can read the store but not write to
     /// it.
     public var pastStates: PastStateRetention?
-    /// Whether a store of another version of the model is migrated when it is opened, and how; nil: nobody has said so. The
-    /// migration sets it, as `shouldMigrateStoreAutomatically`.
+    /// Whether a store of another version of the model is migrated when it is opened, and how; nil: not
+    /// specified. The migration sets it, as `shouldMigrateStoreAutomatically`.
     package var automaticMigration: AutomaticMigration?
 
-    /// What becomes of a store of another version of the model.
+    /// How to treat a store of another version of the model.
     package enum AutomaticMigration: Sendable {
         case off
         /// A closure migrates it. It receives the path, the new model and the options.
@@ -108,33 +108,35 @@ public struct LogStoreOptions: Sendable {
     package var migrationModels: [Schema] = []
     /// The disk.
     package var fileSystem: any FileSystem = POSIXFileSystem()
-    /// What runs beside the committers: one for what must not wait, and one for what takes long.
+    /// Creates the schedulers of background work: one for work that must not wait, and one for long work.
     package var makeScheduler: @Sendable () -> any BackgroundScheduler = { ThreadScheduler() }
-    /// The time that commits are stamped with.
+    /// The clock for the timestamps of commits.
     package var clock: any StoreClock = SystemClock()
-    /// The identity of a new store; nil = a random one.
+    /// The identifier of a new store; nil = a random one.
     package var storeIdentifier: UUID?
-    /// The numbers of a new store, which are of the schema that it is made with; nil: those that follow from that.
+    /// The catalog of a new store, which belongs to the schema that it is created with; nil: the one derived
+    /// from that.
     package var newCatalog: Catalog?
-    /// Whether a store that is made counts as none until `Engine.finishStore()` says that it is whole.
+    /// Whether a new store does not count as one until `Engine.finishStore()` declares it complete.
     package var isUnfinished = false
-    /// Who writes, as the history says it; nil: this process.
+    /// The writing process, as recorded in the history; nil: this process.
     package var historyProcess: (number: UInt32, program: String)?
-    /// What is known of a store of which only a part is to be here; nil: all of it is.
+    /// What is known about a store of which only a part is available; nil: all of it is.
     package var partial: PartialKnowledge?
-    /// Which process opens the store, where one plays several: each has engines of its own.
+    /// The process that opens the store, if one simulates several: each has its own engines.
     package var process = 0
-    /// The sizes of things.
+    /// Sizes and limits of the engine.
     package var sizes = StoreSizes()
 
     /// Creates options with default values.
     public init() {}
 
-    /// Whether a store of one model is opened as it is with another one, whoever opens it first: the same is stored in the same
-    /// order once that is sorted, and the version is the same unless it is ignored.
+    /// Whether a store of one model is opened unchanged with another one, whichever model opens it first: the
+    /// same is stored in the same order once that is sorted, and the version is the same unless it is
+    /// ignored.
     ///
-    /// Stores are migrated to their model where defaults, delete rules and renaming identifiers differ, too, so that these are
-    /// known to those who open the store without a model, and to versions to come.
+    /// Stores are migrated to their model even if only defaults, delete rules and renaming identifiers
+    /// differ, so that these are known to users that open the store without a model, and to later versions.
     package func allow(_ wanted: Schema, for other: Schema) -> Bool {
         if wanted === other || wanted.model == other.model { return true }
         guard let ordered = wanted.ordered(like: other), ordered.hasSameForm(as: other) else {

@@ -25,7 +25,7 @@ struct PartialDifference {
                 old.directories[tree].cells.table, new.directories[tree].cells.table
             ) { number, before, after in
                 let (before, after) = (DirectoryCell(bits: before), DirectoryCell(bits: after))
-                // A row that has only moved says what it said.
+                // A row that has only moved is unchanged.
                 if before.version == after.version, before.isEmpty == after.isEmpty { return }
                 cells.append((number, before, after))
             }
@@ -74,7 +74,7 @@ struct PartialDifference {
 
     private func pair(_ row: PartialStore.PlacedRow) -> PartialStore.PlacedPair? {
         guard var pair = PartialStore.PlacedPair(row, new.catalog) else { return nil }
-        // Where it stands is said by its number here, which means nothing elsewhere.
+        // Here its number determines its position; the number means nothing elsewhere.
         pair.places = pair.places.map { $0 ?? OrderKeys.key(of: row.number) }
         return pair
     }

@@ -1,12 +1,12 @@
 // An engine in memory with the part of another store that a request touches; it executes the request.
 //
-//   1. The request is carried out with what is here. If it asked for something unknown, nothing has changed, and the answer is
-//      what it needs.
-//   2. The owner of the store brings that, and asks again.
-//   3. What the request has changed is told, for the owner to write it where the store is.
+//   1. The request is executed with what is available. If it requested something unknown, nothing has
+//      changed, and the result is what it needs.
+//   2. The owner of the store brings that, and repeats the request.
+//   3. The changes of the request are returned, for the owner to write them to the store.
 //
-// So another kind of store decides nothing by itself: versions, merge policies, constraints, references, derived values and the
-// order of lists are the business of the same code as in the log.
+// So another kind of store decides nothing by itself: versions, merge policies, constraints, references,
+// derived values and the order of lists are handled by the same code as in the log.
 //
 // Threads: one at a time.
 
@@ -17,33 +17,33 @@ package import FoundationEssentials
 
 /// A part of a store that is located elsewhere.
 package final class PartialStore {
-    /// What was brought.
+    /// What the owner of the store has brought.
     package struct Brought: Sendable {
         package var rows: [PlacedRow] = []
         package var pairs: [PlacedPair] = []
         package var redirects: [PlacedRedirect] = []
-        /// What there is no more of than this.
+        /// The needs of which this is everything.
         package var known = PartialKnowledge.Needs()
         /// By tree: numbers for new rows.
         package var numbers: [Int: [UInt32]] = [:]
-        /// The number of the last commit; nil if that is known.
+        /// The number of the last commit; nil if it is known already.
         package var lastCommit: UInt64?
 
         package init() {}
     }
 
-    /// What a request has changed.
+    /// The changes of a request.
     package struct Changes: Sendable {
-        /// New rows, and changed ones with the versions that they had.
+        /// New rows, and changed ones with their previous versions.
         package var inserted: [PlacedRow] = []
         package var updated: [(row: PlacedRow, old: PlacedRow)] = []
         package var deleted: [PlacedRow] = []
         package var addedPairs: [PlacedPair] = []
         package var removedPairs: [PlacedPair] = []
-        /// Pairs that have another place.
+        /// Pairs whose position has changed.
         package var movedPairs: [PlacedPair] = []
         package var redirects: [PlacedRedirect] = []
-        /// The same for those who observe a store.
+        /// The same for observers of a store.
         package var told = StoreChanges(entities: [], rows: nil)
         /// The same for a history.
         package var history: [PersistentHistoryChanges.Group] = []
@@ -66,11 +66,11 @@ package final class PartialStore {
     /// The numbers by which needs name trees, references and keys: the same for every part of one store.
     package var catalog: Catalog { engine.registry.published().catalog }
 
-    /// A part that holds nothing yet.
+    /// Creates an empty part.
     ///
     /// - Parameters:
     ///   - catalog: that of the whole store.
-    ///   - identifier: what the whole store is called by.
+    ///   - identifier: the identifier of the whole store.
     package init(_ catalog: Catalog, identifier: UUID) throws(StoreError) {
         var options = LogStoreOptions()
         options.persistentHistoryTracking = true
@@ -81,7 +81,7 @@ package final class PartialStore {
         options.cacheBytes = 16 << 20
         store = try LogStore.inMemory(schema: catalog.schema, options: options)
         let catalog = engine.registry.published().catalog
-        // Numbers of objects are given by the owner of the store; those of pairs mean nothing there.
+        // The owner of the store issues the numbers of objects; those of pairs mean nothing there.
         for (index, tree) in catalog.trees.enumerated() where !catalog.entities[tree.root].isHidden
         {
             knowledge.give([], tree: index)
@@ -90,7 +90,7 @@ package final class PartialStore {
 
     package func close() { try? store.close() }
 
-    /// What came before, if requests are parts of a batch.
+    /// The earlier rows, if requests are parts of a batch.
     package var earlier: EarlierRows? {
         get { knowledge.earlier }
         set { knowledge.earlier = newValue }
@@ -101,7 +101,7 @@ package final class PartialStore {
 
     // MARK: Carrying out
 
-    /// Carries a request out; if it has thrown for want of something, that is the answer.
+    /// Executes a request; if it threw because something is missing, returns what it needs.
     package func perform<R>(_ body: (LogStore) throws(StoreError) -> R) throws(StoreError)
         -> Outcome<R>
     {
@@ -132,13 +132,13 @@ package final class PartialStore {
 
     // MARK: Bringing
 
-    /// Takes what a request needs.
+    /// Adds what a request needs.
     package func bring(_ brought: Brought) throws(StoreError) {
         if !brought.redirects.isEmpty { try engine.allowRedirects() }
         _ = try engine.commit(author: nil, contextName: nil, isSilent: true) {
             builder throws(StoreError) in
             var rows = PlacedRowWriter()
-            // Several needs may bring one row.
+            // Several needs may bring the same row.
             var known: Set<UInt64> = []
             for row in brought.rows
             where known.insert(UInt64(row.entity) << 32 | UInt64(row.number)).inserted {
@@ -151,7 +151,7 @@ package final class PartialStore {
             }
             try rows.finish(&builder)
             try builder.redirect(brought.redirects)
-            // Nobody else's number is given here.
+            // Numbers of other objects must not be issued here.
             for (tree, numbers) in brought.numbers {
                 if let last = numbers.max() { builder.raiseNumbers(tree, above: last) }
             }
@@ -159,15 +159,15 @@ package final class PartialStore {
                 if let last = numbers.max() { builder.raiseNumbers(tree, above: last) }
             }
             builder.hasChanges = true
-            // Nothing has happened to what was there before.
+            // Nothing has happened to the existing rows.
             builder.hasRecordedHistory = true
-            // What the commit itself has asked for is no need of a request.
+            // What the commit itself requested is not needed by a request.
             _ = knowledge.takeNeeds()
         }
         knowledge.note(brought.known)
         if let last = brought.lastCommit { knowledge.commit = last + 1 }
         for (tree, numbers) in brought.numbers { knowledge.give(numbers, tree: tree) }
-        // Who an id leads to counts only if it is there.
+        // The target of a redirect counts only if it exists.
         let state = engine.registry.published()
         for redirect in brought.redirects
         where redirect.survivor != 0 && state.directories[redirect.tree][redirect.survivor].isEmpty
@@ -193,7 +193,7 @@ package final class PartialStore {
             entity: index, source: pair.source, destination: pair.destination)
         if known != nil { return }
         var pair = pair
-        // Its number in the whole store says where it stands; here it has another one.
+        // Its number in the whole store determines its position; here it has another one.
         pair.places = pair.places.map { $0 ?? OrderKeys.key(of: pair.number) }
         pair.number = builder.state.nextNumbers[builder.catalog.entities[index].tree]
         pair.version = 1

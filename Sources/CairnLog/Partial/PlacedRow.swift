@@ -13,7 +13,7 @@ extension PartialStore {
         package var version: UInt32
         /// By column of its entity.
         package var values: [Value]
-        /// Its places in ordered lists, by the entity's ordered references; nil: where its number stands for.
+        /// Its positions in ordered lists, by the entity's ordered references; nil: determined by its number.
         package var places: [Int64?]
 
         package init(
@@ -27,7 +27,7 @@ extension PartialStore {
         }
     }
 
-    /// A pair as it is stored.
+    /// A pair in its stored form.
     package struct PlacedPair: Sendable {
         /// As an index of the schema's pairs.
         package var pairs: Int
@@ -36,7 +36,7 @@ extension PartialStore {
         package var version: UInt32
         package var source: UInt32
         package var destination: UInt32
-        /// Its places in ordered lists, by the ends that have one; nil: where its number stands for.
+        /// Its positions in ordered lists, by the ordered ends; nil: determined by its number.
         package var places: [Int64?]
 
         package init(
@@ -52,12 +52,12 @@ extension PartialStore {
         }
     }
 
-    /// An id that leads to another object than its own.
+    /// An id that is redirected to another object.
     package struct PlacedRedirect: Sendable {
-        /// The tree of both, as an index of the catalog's.
+        /// The tree of both, as an index into the catalog's trees.
         package let tree: Int
         package let number: UInt32
-        /// 0: none any more.
+        /// 0: none any longer.
         package let survivor: UInt32
 
         package init(tree: Int, number: UInt32, survivor: UInt32) {

@@ -9,13 +9,13 @@ import FoundationEssentials
 
 /// Writes rows in the form of the canonical export.
 package struct PlacedRowExport: ~Copyable {
-    /// Bytes that wait before they are given.
+    /// The number of bytes to collect before they are passed on.
     private static let pieceBytes = 1 << 20
 
     private let catalog: Catalog
     private var writer = ByteWriter(capacity: 1 << 20)
 
-    /// Begins with the line about the store.
+    /// Writes the line about the store.
     package init(_ catalog: Catalog) {
         self.catalog = catalog
         writer.append(
@@ -24,7 +24,7 @@ package struct PlacedRowExport: ~Copyable {
         )
     }
 
-    /// Gives what waits, if that is enough for a piece.
+    /// Passes the collected bytes to the closure, if there are enough for a piece.
     package mutating func give(
         isEnd: Bool = false, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {

@@ -27,7 +27,7 @@ package struct PlacedRowReader {
             places: try rows.orderKeys(block, cell.slot))
     }
 
-    /// Reads all rows of a tree, by rising numbers; of hidden ones they are pairs.
+    /// Reads all rows of a tree, by ascending number; those of hidden trees are pairs.
     package func forEachRow(
         ofTree tree: Int, _ body: (PartialStore.PlacedRow) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -38,7 +38,7 @@ package struct PlacedRowReader {
         }
     }
 
-    /// The ids that lead to other objects than their own, by rising numbers.
+    /// The ids that are redirected to other objects, by ascending number.
     package var redirects: [PartialStore.PlacedRedirect] {
         (state.redirects?.entries.inKeyOrder() ?? []).compactMap { key, entry in
             guard entry.target != 0, let tree = state.catalog.treeIndex(id: key.tree) else {
@@ -50,7 +50,7 @@ package struct PlacedRowReader {
 }
 
 extension PartialStore.PlacedPair {
-    /// The pair that a row of a hidden entity is; nil if it is none.
+    /// The pair that a row of a hidden entity represents; nil if it represents none.
     package init?(_ row: PartialStore.PlacedRow, _ catalog: Catalog) {
         guard row.values.count == 2, let source = CommitBuilder.number(of: row.values[0]),
             let destination = CommitBuilder.number(of: row.values[1])

@@ -1,8 +1,8 @@
 // Adds rows from another store to a commit, with the same numbers and versions.
 //
-// Nothing is decided: neither constraints nor references are looked after.
+// Nothing is decided: neither constraints nor references are checked.
 //
-// Memory: the rows that wait to be written, some megabytes.
+// Memory: the rows to be written, some megabytes.
 // Threads: used by the holder of the turn alone.
 
 import CairnFormat
@@ -21,7 +21,7 @@ package struct PlacedRowWriter {
 
     package init() {}
 
-    /// Whether what was added has to be written before more is.
+    /// Whether the added rows must be written before more are added.
     package var isFull: Bool { rows >= Self.mostRows || bytes >= Self.mostBytes }
 
     package mutating func add(_ row: PartialStore.PlacedRow, _ builder: inout CommitBuilder) {
@@ -55,7 +55,7 @@ package struct PlacedRowWriter {
             }
         }
         builder.moveReferences(entity: index, number: number, from: nil, to: values)
-        // New members come behind those that have places.
+        // New members follow those that have positions.
         if let last = places.lazy.compactMap(\.self).max(), let before = OrderKeys.number(last) {
             builder.raiseNumbers(entity.tree, above: before)
         }
@@ -67,7 +67,7 @@ package struct PlacedRowWriter {
         bytes += values.reduce(0) { $0 + 16 + $1.byteCount }
     }
 
-    /// Writes what was added.
+    /// Writes the added rows.
     package mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         for (entity, rows) in pending.byEntity.inKeyOrder() {
             try builder.write(rows, entity: entity)
@@ -77,13 +77,13 @@ package struct PlacedRowWriter {
 }
 
 extension CommitBuilder {
-    /// Gives no number up to one any more.
+    /// Excludes all numbers up to one from being issued.
     package mutating func raiseNumbers(_ tree: Int, above number: UInt32) {
         state.nextNumbers[tree] = max(
             state.nextNumbers[tree], number == .max ? number : number + 1)
     }
 
-    /// Leads ids to other objects.
+    /// Redirects ids to other objects.
     package mutating func redirect(_ redirects: [PartialStore.PlacedRedirect]) throws(StoreError) {
         try redirect(
             redirects.map { Redirection(tree: $0.tree, number: $0.number, target: $0.survivor) })
@@ -91,7 +91,7 @@ extension CommitBuilder {
 }
 
 extension Value {
-    /// Bytes beside the value itself, about.
+    /// About how many bytes the value has outside of itself.
     fileprivate var byteCount: Int {
         switch self {
         case .string(let text): text.utf8.count

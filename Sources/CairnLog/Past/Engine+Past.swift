@@ -1,16 +1,16 @@
 // How long past states of a store are kept.                                                       Format 79
 //
-// The settings are among the metadata: the oldest commit whose state is kept, the horizon; how it moves on; and the segments
-// that were retired behind it, whose files stay. Each commit that retires segments lists them there, so that whoever opens the
-// store knows what a file is kept for.
+// The settings are part of the metadata: the oldest commit whose state is kept, the horizon; how it moves on;
+// and the segments that were retired after it, whose files stay. Each commit that retires segments lists them
+// there, so that every process that opens the store knows why a file is kept.
 //
-//   1. Who wants past states begins a segment that says so (F-797), then makes a commit with the settings: its own state is
-//      the first that is kept.
-//   2. The horizon moves in a commit of its own, which leaves out the segments that were retired up to it; when that is
-//      durable, their files go with those that nobody needs.
+//   1. Keeping past states begins with a segment that declares it (F-797), followed by a commit with the
+//      settings: its own state is the first that is kept.
+//   2. The horizon moves in a commit of its own, which drops the segments that were retired up to it; when
+//      that is durable, their files are removed unless they are still needed.
 //
-// Invariants: PS1: the files of all segments that were retired behind the horizon are there, but for a copy of the store.
-// PS2: no file goes before it is durable that no past state needs it.
+// Invariants: PS1: the files of all segments that were retired after the horizon exist, except in a copy of
+// the store. PS2: no file is removed before it is durable that no past state needs it.
 // Threads: any.
 
 import CairnFileSystem
@@ -27,16 +27,16 @@ extension Engine {
     /// The segments whose files stay for past states.
     var heldSegments: Set<UInt32> { Set(pastSettings?.held.map(\.segment) ?? []) }
 
-    /// Bytes of the files that are there for past states alone.
+    /// The bytes of the files that exist only for past states.
     var heldBytes: UInt64 {
         let held = heldSegments
         return tools.retired.all.reduce(0) { $0 + (held.contains($1.number) ? $1.bytes : 0) }
     }
 
-    /// Begins to keep past states, in another way than before, or ends it.
+    /// Starts or stops keeping past states, or changes how they are kept.
     func setPastStates(_ retention: PastStateRetention) throws(StoreError) {
         try retention.check()
-        // Who only reads removes nothing.
+        // An engine that only reads removes nothing.
         guard !isReadOnly, retention != PastStateRetention(pastSettings) else { return }
         if retention == .off {
             try changePast { settings, _ in settings = nil }
@@ -50,11 +50,11 @@ extension Engine {
             changed.seconds = retention.keptSeconds
             settings = changed
         }
-        // Without a checkpoint the first states would be made from the whole log.
+        // Without a checkpoint the first states would be built from the whole log.
         if isNew, sizes.checkpointBytes != .max { try? takeCheckpoint() }
     }
 
-    /// Begins a segment that says that past states are kept, unless the newest one does.
+    /// Starts a segment that declares that past states are kept, unless the newest one does.
     private func allowPastStates() throws(StoreError) {
         try withLease { turn throws(StoreError) in
             repair(&turn)
@@ -67,7 +67,8 @@ extension Engine {
 
     // MARK: The horizon
 
-    /// The oldest commit whose state can be read. In a copy of the store the files are missing that others need.
+    /// Returns the oldest commit whose state can be read. A copy of the store lacks the files that older
+    /// states need.
     func pastHorizon(_ settings: AsOfSettings) throws(StoreError) -> UInt64 {
         if settings.held.isEmpty { return settings.horizon }
         let numbers: Set<UInt32>
@@ -80,7 +81,8 @@ extension Engine {
         return max(settings.horizon, lost ?? 0)
     }
 
-    /// Moves the horizon to a commit, or as far as the retention says if that lets something go; then lets it go.
+    /// Moves the horizon to a commit, or as far as the retention allows if that releases a segment; then
+    /// releases it.
     func releasePast(before number: UInt64? = nil) throws(StoreError) {
         guard !isReadOnly, let settings = pastSettings else { return }
         let now = clock.now()
@@ -100,9 +102,9 @@ extension Engine {
         }
     }
 
-    /// Makes a commit with other settings. What it lets go of goes when it is durable.
+    /// Commits other settings. Segments that it releases are removed when it is durable.
     ///
-    /// - Parameter change: told the number of the commit.
+    /// - Parameter change: receives the number of the commit.
     private func changePast(_ change: (inout AsOfSettings?, UInt64) -> Void) throws(StoreError) {
         if isReadOnly { throw StoreError(.readOnly, "the store is open for reading only") }
         var gone: Set<UInt32> = []
@@ -115,7 +117,7 @@ extension Engine {
                 guard settings != before?.asOf else { return }
                 gone = Set(before?.asOf?.held.map(\.segment) ?? [])
                 gone.subtract(settings?.held.map(\.segment) ?? [])
-                // Before the commit is published, so that nobody takes its files away before it is durable.
+                // Before the commit is published, so that no thread removes its files before it is durable.
                 tools.retired.noteRelease(of: gone, lsn: .max)
                 try builder.write(
                     before?.values ?? [:], identifier: before?.identifier,
@@ -125,19 +127,19 @@ extension Engine {
             tools.retired.noteRelease(of: gone, lsn: 0)
             throw error
         }
-        // It ends here at the latest.
+        // The commit ends here at the latest.
         let (end, horizon) = registry.read {
             ($0.end.lsn, $0.catalog.metadata?.asOf?.horizon)
         }
         tools.retired.noteRelease(of: gone, lsn: end)
         past.removeAll(before: horizon ?? .max)
         try? inFolder { () throws(StoreError) in
-            // Here, where nobody takes one: there is none of a later commit.
+            // Here, where no other thread takes a checkpoint: there is none of a later commit.
             checkpointShelf.prune(upTo: registry.read { $0.commit })
         }
     }
 
-    /// Finds out which commits that were to let go of segments are published: their end is not behind that of the log.
+    /// Finds out which commits that release segments are published: their end is not after that of the log.
     func settleReleases() {
         let (end, settings) = registry.read { ($0.end.lsn, $0.catalog.metadata?.asOf) }
         tools.retired.settleReleases(end: end, held: Set(settings?.held.map(\.segment) ?? []))
@@ -145,7 +147,7 @@ extension Engine {
 
     // MARK: Checking
 
-    /// Reports what cannot be as the settings say.                                              F-792, F-793
+    /// Reports contradictions in the settings.                                                   F-792, F-793
     func checkPast(_ state: EngineState, _ report: inout StoreCheckReport) {
         guard let metadata = state.catalog.metadata, let settings = metadata.asOf else { return }
         let place = metadata.place
@@ -172,18 +174,18 @@ extension Engine {
 }
 
 extension AsOfSettings {
-    /// How far the horizon may move.
+    /// Returns how far the horizon may move.
     fileprivate func horizon(last: UInt64, now: Double) -> UInt64 {
         if let transactions { return max(horizon, last - min(last, transactions)) }
         guard let seconds else { return horizon }
         let oldest = now - Double(seconds)
-        // Only those matter that let something go.
+        // Only segments that can be released matter.
         return held.reduce(horizon) { Double($1.time) <= oldest ? max($0, $1.commit) : $0 }
     }
 }
 
 extension CommitBuilder {
-    /// Keeps segments that this commit retires for past states, if there are to be any.           F-793
+    /// Keeps segments that this commit retires for past states, if those are kept.                      F-793
     mutating func hold(_ retired: Set<UInt32>) throws(StoreError) {
         guard let metadata = catalog.metadata, var settings = metadata.asOf else { return }
         let most = Double(AsOfSettings.limit / 2)

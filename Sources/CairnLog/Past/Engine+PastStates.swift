@@ -23,7 +23,7 @@ extension Engine {
         return bytes
     }
 
-    /// Keeps the state after a commit readable.
+    /// Pins the state after a commit.
     func pinPast(_ number: UInt64) throws(StoreError) -> PinnedState<EngineState> {
         let pin = registry.pin()
         if pin.epoch == number { return pin }
@@ -35,7 +35,7 @@ extension Engine {
             }
         } catch {
             guard error.code == .damaged else { throw error }
-            // Who writes may have let go of it meanwhile, here or in another process.
+            // A writer may have released it in the meantime, here or in another process.
             if isReadOnly {
                 _ = try? refreshUntold()
                 changes.deliverElsewhere()
@@ -65,14 +65,14 @@ extension Engine {
 
     // MARK: Moments
 
-    /// The last commit up to a moment, whose state is kept.
+    /// Returns the last commit up to a moment, whose state is kept.
     func pastCommit(at time: Double) throws(StoreError) -> UInt64 {
         let pin = registry.pin()
         guard let settings = pin.state.catalog.metadata?.asOf else { throw StoreError.noPastStates }
         let horizon = try pastHorizon(settings)
         var search = SegmentSearch(files)
         let found = try search.run()
-        // Who committed before had an earlier clock: what is later than the moment ends the search.
+        // Earlier commits have earlier clock times: a commit later than the moment ends the search.
         let mains = found.whole.values.filter { $0.segment.header.kind == .main }
             .sorted { $0.segment.number < $1.segment.number }
         let ends = Dictionary(

@@ -1,8 +1,8 @@
 // What happens to the segments that compaction has retired.
 //
-// A retired segment's file is removed when the commit that retired it is durable, no state of this process needs it,
-// and no checkpoint on the disk does. Snapshots that together keep too much of them are given up, the oldest first.
-//                                                                                                        FS2, ST3
+// A retired segment's file is removed when the commit that retired it is durable, no state of this process
+// needs it, and no checkpoint on disk does. Snapshots that together keep too much of them expire, oldest
+// first.                                                                                             FS2, ST3
 //
 // Threads: any.
 
@@ -19,10 +19,10 @@ final class RetirementUpkeep: EngineUpkeep {
 }
 
 extension Engine {
-    /// Lets files be removed that a state needed which nobody reads any more.
+    /// Schedules the removal of files that were needed only by states that are no longer read.
     func scheduleSweep() {
         guard tools.retired.beginWaitingForSweep() else { return }
-        // States come and go: once a second is enough.
+        // States are released often: once a second is enough.
         housekeeper.schedule(after: 1) { [link] in
             guard let engine = link.engine else { return }
             engine.tools.retired.endWaitingForSweep()
@@ -38,7 +38,7 @@ extension Engine {
         sweepRetired()
     }
 
-    /// Snapshots, the oldest first, with the bytes of retired segments that each keeps from being removed.
+    /// Snapshots, oldest first, with the bytes of retired segments that each keeps from being removed.
     var pinnedSpace: [(snapshot: SnapshotPin, bytes: UInt64)] {
         let all = snapshots.all
             .filter(\.isHeld).sorted { $0.commit < $1.commit }
@@ -49,13 +49,13 @@ extension Engine {
         }
     }
 
-    /// Retired segments but for those that are kept for past states, whoever has snapshots.
+    /// Retired segments except those that are kept for past states, whatever snapshots exist.
     var unheldRetired: [RetiredSegment] {
         let held = heldSegments
         return tools.retired.all.filter { !held.contains($0.number) }
     }
 
-    /// Gives the oldest snapshots up while together they keep more than the limit.
+    /// Expires the oldest snapshots while together they keep more than the limit.
     private func expireSnapshots() {
         var snapshots = pinnedSpace.filter { $0.bytes > 0 }[...]
         let retired = unheldRetired
@@ -70,9 +70,10 @@ extension Engine {
         }
     }
 
-    /// Removes the files of retired segments that nobody needs.
+    /// Removes the files of retired segments that are no longer needed.
     ///
-    /// - Parameter isClosing: that what is still read is read through files that are open.
+    /// - Parameter isClosing: whether the store is closing, so that remaining readers use files that are
+    ///   open.
     func sweepRetired(isClosing: Bool = false) {
         if isReadOnly { return }
         settleReleases()
@@ -82,7 +83,8 @@ extension Engine {
 
     private func removeRetired(isClosing: Bool) {
         let durable = queue.durable
-        // First the states, then the checkpoint: what is made of a state pins it until that is noted.
+        // First the states, then the checkpoint: a checkpoint pins the state that it is created from until it
+        // is noted.
         let epochs =
             isClosing
             ? [] : registry.epochs + snapshots.all.filter(\.isHeld).map(\.commit)
@@ -95,7 +97,7 @@ extension Engine {
         } then: { left in
             registry.tellsOfReleases = !left.allSatisfy { held.contains($0.number) }
         }
-        // Past states open what they need. Snapshots outlive the closing, and what they read is open.
+        // Past states open what they need. Snapshots outlive the closing, and their files are open.
         if !isClosing {
             for retired in unneeded { reader.largeValues.remove(retired.number) }
         }
@@ -105,7 +107,7 @@ extension Engine {
             // A file that stays is removed by the next writer.
             try? files.fileSystem.unlink(files.path(retired.number))
         }
-        // Without, they would come back with the next power cut, until somebody opens the store to write.
+        // Otherwise they would come back after a power failure, until the store is opened for writing.
         try? files.fileSystem.syncDirectory(files.folder)
     }
 }

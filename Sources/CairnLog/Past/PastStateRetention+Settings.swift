@@ -22,7 +22,7 @@ extension PastStateRetention {
         return min(UInt64(count), AsOfSettings.limit - 1)
     }
 
-    /// Whole seconds, never less.
+    /// Whole seconds, rounded up.
     var keptSeconds: UInt64? {
         guard case .seconds(let seconds) = self else { return nil }
         return UInt64(seconds.rounded(.up))

@@ -1,12 +1,12 @@
 // A cache of past states that were read recently.                                                 ENGINE-NOTES 13
 //
-// A past state is made as opening makes one, of the log up to its commit. It has pages of its own, and stays as it is for whoever
-// has it pinned. Another one after it is made from it, by reading on, unless a checkpoint is nearer: as a reader of another
-// process follows a writer. Who goes from commit to commit pays for what the commits hold: no folder is looked through for the
-// next one, unless it is in another segment.
+// A past state is built as opening builds one, from the log up to its commit. It has its own pages, and does
+// not change while it is pinned. A later one is built from it by reading on, unless a checkpoint is nearer:
+// as a reader of another process follows a writer. Going from commit to commit costs as much as the commits
+// contain: the folder is not searched for the next one, unless it is in another segment.
 //
-// Invariants: HI1: it equals what a snapshot showed that was taken then. Two are kept; more only while somebody reads them, and
-// none before the horizon: the files that they have open would take their space for nothing.
+// Invariants: HI1: it equals what a snapshot taken at that time showed. Two are kept; more only while they
+// are read, and none before the horizon: their open files would keep their space for nothing.
 // Threads: any; one is made at a time.
 
 import CairnFormat
@@ -23,34 +23,35 @@ final class PastStates: EngineUpkeep {
     private struct Content: Sendable {
         /// The most recently used one is last.
         var lines: [StateRegistry<EngineState>] = []
-        /// What somebody has, and perhaps no line any more.
+        /// States that are in use, perhaps without a line any longer.
         var known: [Known] = []
     }
 
     private static let kept = 2
-    /// So many commits are read without looking whether a checkpoint is nearer.
+    /// The number of commits that are read without checking whether a checkpoint is nearer.
     private static let step: UInt64 = 8
 
     private let content = LongLock(Content())
 
-    /// Lets go of all that nobody reads.
+    /// Releases all states that are not being read.
     func removeAll() {
         content.withLock { $0 = Content() }
     }
 
-    /// The same of those before a commit.
+    /// The same for those before a commit.
     func removeAll(before number: UInt64) {
         content.withLock { content in
             content.lines.removeAll { $0.read { $0.commit } < number }
         }
     }
 
-    /// The numbers of the states that are kept, the one that was asked for last at the end.
+    /// The commits of the states that are kept, the most recently used one last.
     var epochs: [UInt64] { content.withLock { $0.lines.map { $0.read { $0.commit } } } }
 
-    /// The state after a commit that is not before the horizon.
+    /// Returns the state after a commit that is not before the horizon.
     ///
-    /// - Parameter check: throws if its files are not there. What follows a state that is here needs no look at them.
+    /// - Parameter check: throws if its files do not exist. It is not needed for a state that follows a
+    ///   cached one.
     func pin(
         _ number: UInt64, _ engine: Engine, check: () throws(StoreError) -> Void
     ) throws(StoreError) -> PinnedState<EngineState> {
@@ -81,20 +82,20 @@ final class PastStates: EngineUpkeep {
         }
     }
 
-    /// The index of a line that was led on to a state by a few commits; nil if there is none that could be.
+    /// Advances a line to a state by a few commits and returns its index; nil if no line could be advanced.
     private func stepped(to number: UInt64, _ engine: Engine, _ content: Content) -> Int? {
         let near = content.lines.indices.filter {
             let commit = content.lines[$0].read { $0.commit }
             return commit < number && number - commit <= Self.step
         }.max { content.lines[$0].read { $0.commit } < content.lines[$1].read { $0.commit } }
-        // What is wrong with it, reading from the beginning shows.
+        // Reading from the beginning shows what is wrong with it.
         guard let near, (try? engine.step(content.lines[near], to: number)) == true else {
             return nil
         }
         return near
     }
 
-    /// A line that ends with a state: one that is led on, or a new one.
+    /// Returns a line that ends with a state: one that was advanced, or a new one.
     private func line(to number: UInt64, _ engine: Engine, _ content: inout Content)
         throws(StoreError) -> StateRegistry<EngineState>
     {
@@ -110,7 +111,7 @@ final class PastStates: EngineUpkeep {
                 content.lines.remove(at: before)
                 return line
             } catch {
-                // What is wrong with it, reading from the beginning shows.
+                // Reading from the beginning shows what is wrong with it.
                 if error.code != .damaged { throw error }
             }
         }
@@ -118,7 +119,7 @@ final class PastStates: EngineUpkeep {
         do throws(StoreError) {
             line = try engine.pastLine(to: number, usesCheckpoints: true)
         } catch {
-            // As at opening: the checkpoint may be the one that is wrong.
+            // As at opening: the error may be in the checkpoint.
             guard error.code == .damaged else { throw error }
             line = try engine.pastLine(to: number, usesCheckpoints: false)
         }
@@ -139,7 +140,7 @@ extension PastStates {
 }
 
 extension Engine {
-    /// Leads a line of past states on to the state after a commit.
+    /// Advances a line of past states to the state after a commit.
     fileprivate func lead(_ line: StateRegistry<EngineState>, to number: UInt64) throws(StoreError)
     {
         let state = line.published()
@@ -147,7 +148,8 @@ extension Engine {
             line, by: try LogReader.past(files, after: number, from: state, pool: nil), to: number)
     }
 
-    /// The same if all commits up to it are in the segment that the line's state ends in; else false.
+    /// The same if all commits up to it are in the segment in which the line's state ends; otherwise returns
+    /// false.
     fileprivate func step(_ line: StateRegistry<EngineState>, to number: UInt64) throws(StoreError)
         -> Bool
     {
@@ -171,7 +173,7 @@ extension Engine {
         line.publish(next.state, epoch: number, replaced: next.replaced)
     }
 
-    /// A line of past states that begins with the state after a commit.
+    /// Returns a line of past states that begins with the state after a commit.
     func pastLine(to number: UInt64, usesCheckpoints: Bool) throws(StoreError)
         -> StateRegistry<EngineState>
     {
@@ -181,7 +183,7 @@ extension Engine {
             to: number)
     }
 
-    /// The same from a checkpoint and no other; nil if it cannot be used.
+    /// The same from one checkpoint only; returns nil if it cannot be used.
     func pastLine(to number: UInt64, ofCheckpoint commit: UInt64) throws(StoreError)
         -> StateRegistry<EngineState>?
     {
@@ -215,7 +217,8 @@ extension Engine {
                 context: .init(path: "\(files.folder)"))
         }
         log.catalog = catalog.with(log.catalog.metadata, at: log.catalog.place)
-        // Rows of the base that died since may have values in segments that were retired since.
+        // Rows of the base that have died since then may have values in segments that were retired since
+        // then.
         reader.largeValues.lend(log.readable)
     }
 }

@@ -1,15 +1,15 @@
 // The engine's part in redirects.                                                        Format 78
 //
-// The first time a segment is begun whose header says that there may be some (F-785): a version that knows none may read the
-// store from then on, and does not write to it, as it would lose them.
+// The first time, a segment is started whose header declares that there may be redirects (F-785): from then
+// on, a version without support for them may read the store, but does not write to it, as it would lose them.
 
 import CairnFormat
 import CairnModel
 package import CairnStore
 
 extension Engine {
-    /// Begins a segment which declares that redirects may be in it and in all later ones, unless the newest segment does
-    /// already.
+    /// Starts a segment which declares that it and all later ones may contain redirects, unless the newest
+    /// segment does already.
     package func allowRedirects() throws(StoreError) {
         try withLease { turn throws(StoreError) in
             repair(&turn)
@@ -19,7 +19,7 @@ extension Engine {
         }
     }
 
-    /// Looks at all redirects of a state, and reports those that contradict its objects.           RD1, RD2, RD3
+    /// Checks all redirects of a state, and reports those that contradict its objects.          RD1, RD2, RD3
     func checkRedirects(_ state: EngineState, _ report: inout StoreCheckReport) {
         guard let redirects = state.redirects else { return }
         let live = Set(state.segments.all.map(\.number))

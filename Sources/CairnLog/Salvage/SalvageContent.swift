@@ -2,13 +2,13 @@
 //
 //   content = rows of the blocks − deaths
 //
-//   1. Of each row that is not surely dead, number and version are read, and whether its values can be: a row that
-//      lacks a mandatory value is lost.
-//   2. Of each number the newest version is kept. A row that may be dead counts only where there is no other.
-//   3. Of rows with the same unique key the newest is kept: by commit, then by number. The key is that which the row will
-//      have without what is lost.
+//   1. Number and version of each row that is not certainly dead are read, and whether its values can be
+//      read: a row that lacks a required value is lost.
+//   2. The newest version of each number is kept. A row that may be dead counts only if there is no other.
+//   3. Of rows with the same unique key the newest is kept: by commit, then by number. The key is the one
+//      that the row will have without what is lost.
 //
-// Invariants: each number is kept at most once; of the rows kept no two have one key.
+// Invariants: each number is kept at most once; no two rows that are kept have the same key.
 // Threads: one in one thread.
 
 import CairnFileSystem
@@ -22,11 +22,11 @@ struct SalvageContent: ~Copyable {
     let catalog: Catalog
     let largeValues: LargeValueReader
     private(set) var report: SalvageReport
-    /// By tree: the position of the row to keep. Handles are positions in `blocks`, from 1.
+    /// By tree: the place of the row to keep. Handles are positions in `blocks`, from 1.
     private(set) var directories: [RowDirectory]
     /// In the order of the log.
     let blocks: [SalvagedBlock]
-    /// The positions of blocks that patches are of.
+    /// The positions of blocks that have patches.
     private let patched: [Place: Int]
     private var doubtful: [RowDirectory]
     /// Rows that cannot be kept, unless an older version can.
@@ -69,14 +69,14 @@ struct SalvageContent: ~Copyable {
         self.report.entities = catalog.entities.map { .init(name: $0.name, isHidden: $0.isHidden) }
     }
 
-    /// Gives the memory back. Nothing may be asked any more.
+    /// Releases the memory. The content must not be used after that.
     consuming func finish() -> SalvageReport {
         let report = report
         pages.abandon()
         return report
     }
 
-    /// Decides.
+    /// Decides which rows to keep.
     mutating func decide(progress: (Int, Int) -> Void) throws(StoreError) {
         bury()
         for index in blocks.indices {
@@ -117,7 +117,7 @@ struct SalvageContent: ~Copyable {
 
     // MARK: Rows
 
-    /// A block as it can be read.
+    /// Returns a block as far as it can be read.
     func block(_ index: Int) throws(StoreError) -> CachedBlock {
         let salvaged = blocks[index]
         return try cache.block(salvaged.place) { () throws(StoreError) in
@@ -149,7 +149,7 @@ struct SalvageContent: ~Copyable {
         let dead = dead[salvaged.place] ?? Dead()
         guard dead.sure.count < salvaged.rows else { return }
         guard let entity = catalog.entityIndex(id: salvaged.entity) else {
-            // Objects of an entity that went with a change of the model are not wanted any more.
+            // Objects of an entity that was removed by a change of the model are no longer needed.
             if !catalog.mayHaveBlocks(ofEntity: salvaged.entity) { report.hasUnknownLosses = true }
             return
         }
@@ -158,7 +158,7 @@ struct SalvageContent: ~Copyable {
             let block = try block(index)
             cells = (try block.numbers(), try? block.versions())
         } catch {
-            // Nobody knows whose rows they are.
+            // It is unknown whose rows they are.
             let lost = (0..<salvaged.rows).count {
                 !dead.sure.contains($0) && !dead.maybe.contains($0)
             }
@@ -201,7 +201,7 @@ struct SalvageContent: ~Copyable {
         }
     }
 
-    /// Versions wrap. Of equal ones the later row is taken: blocks come in the order of the log.
+    /// Versions wrap around. Of equal ones the later row is used: blocks come in the order of the log.
     private static func isNewer(_ version: UInt32, than other: UInt32) -> Bool {
         let distance = (version &- other) & DirectoryCell.maximumVersion
         return distance < DirectoryCell.maximumVersion / 2
@@ -240,7 +240,7 @@ struct SalvageContent: ~Copyable {
                 reason: reason))
     }
 
-    /// Notes a thing that is lost with a row that is kept, or not kept.
+    /// Notes an item that is lost, with or without its row.
     mutating func note(
         _ kind: SalvageReport.Loss.Kind, _ block: SalvagedBlock, _ entity: Int, number: UInt32,
         key: String, _ reason: String
@@ -262,12 +262,12 @@ struct SalvageContent: ~Copyable {
     // MARK: Keys
 
     private mutating func findDuplicates() throws(StoreError) {
-        // What leads to a row that is dropped leads nowhere, which may be a key: then there may be more of them.
+        // References to dropped rows become nil, which may be a key: then there may be more duplicates.
         var unread = UnreadValues()
         while try dropDuplicates(&unread), catalog.hasReferenceRules {}
     }
 
-    /// Newest first, so that what comes later gives way. Says whether there were any.
+    /// Newest first, so that earlier rows are dropped. Returns whether there were any.
     private mutating func dropDuplicates(_ unread: inout UnreadValues) throws(StoreError) -> Bool {
         var hasDropped = false
         var indexes = catalog.uniques.map { _ in UniqueIndex() }
@@ -320,11 +320,11 @@ struct SalvageContent: ~Copyable {
         return hasDropped
     }
 
-    /// What cannot be read of blocks whose rows have been asked for keys.
+    /// The unreadable values of blocks whose rows were read for keys.
     private typealias UnreadValues = [Int: UsableRows]
 
-    /// Loads the key that a row will have. Where nil may be a key that is not the one it had: what cannot be read, and a
-    /// reference to what is not there, become nil.
+    /// Loads the key that a row will have. If nil may be a key, that is not the previous one: unreadable
+    /// values, and references to missing objects, become nil.
     private func load(
         _ key: inout KeyBuffer, _ index: Int, _ slot: Int,
         _ definition: Catalog.UniqueDefinition, _ unread: inout UnreadValues
@@ -354,7 +354,7 @@ struct SalvageContent: ~Copyable {
             } else if let target = self.target(
                 UInt64(bitPattern: cells.integer(slot)), column, of: entity)
             {
-                // Whose store it is makes no difference: a key has the number.
+                // The store makes no difference: a key contains the number.
                 values[column] = .objectID(
                     ObjectID(store: Self.anyStore, hierarchy: 0, reference: UInt64(target)))
             }
@@ -364,7 +364,7 @@ struct SalvageContent: ~Copyable {
 
     private static let anyStore = UUID()
 
-    /// The object that a reference will lead to; nil if the reference becomes nil.
+    /// Returns the object that a reference will point to; nil if the reference becomes nil.
     func target(_ word: UInt64, _ column: Int, of entity: Catalog.StoredEntity) -> UInt32? {
         guard let number = UInt32(exactly: word), number != 0,
             let reference = entity.references.first(where: {
@@ -373,11 +373,11 @@ struct SalvageContent: ~Copyable {
         else { return nil }
         let definition = catalog.references[reference]
         if !directories[definition.target][number].isEmpty { return number }
-        // It may always have led nowhere.
+        // Its target may never have existed.
         return number < FormatLimits.maximumNumber && definition.rule == .noAction ? number : nil
     }
 
-    /// Whether the row of a slot is the one that is kept of its number.
+    /// Whether the row in a slot is the one that is kept for its number.
     func isKept(_ number: UInt32, tree: Int, _ index: Int, _ slot: Int) -> Bool {
         let cell = directories[tree][number]
         return !cell.isEmpty && cell.handle.raw == UInt32(index + 1) && cell.slot == slot
@@ -385,7 +385,7 @@ struct SalvageContent: ~Copyable {
 
     // MARK: Resurrection
 
-    /// Rows that were there before deaths that may be lost.
+    /// Counts rows that existed before deaths that may be lost.
     private mutating func countResurrected() {
         let last = inventory.lastDoubtfulDeaths
         guard last > 0 else { return }

@@ -1,13 +1,13 @@
 // What the frames of a damaged store still contain: blocks, deaths, schemas, counters.
 //
-//   1. Side segments first, as their frames mean something only where the log adopts them; then the log.
-//   2. Deaths of a commit that is whole are sure. Of one that has lost frames, what died may have been moved or
+//   1. Side segments first, as their frames have a meaning only if the log adopts them; then the log.
+//   2. Deaths of a complete commit are certain. If a commit has lost frames, what died may have been moved or
 //      changed into rows that are lost: those deaths are doubtful.
-//   3. A block whose payload is broken is kept for those of its columns that are whole. One whose frame header is
-//      broken is taken if a whole frame follows it directly, which tells its commit.
-//   4. When the end of the log is known, everything behind it is dropped.
+//   3. A block with a broken payload is kept for those of its columns that are whole. One with a broken frame
+//      header is used if a whole frame follows it directly, which contains its commit.
+//   4. When the end of the log is known, everything after it is dropped.
 //
-// Invariants: nothing is taken from outside of what was promised, unless that was asked for.
+// Invariants: nothing is used beyond what was guaranteed to be durable, unless that was requested.
 // Threads: one in one thread.
 
 import CairnFileSystem
@@ -22,11 +22,11 @@ struct SalvagedBlock {
     let commit: UInt64
     let entity: UInt32
     let rows: Int
-    /// Whether all of it is whole.
+    /// Whether it is undamaged.
     let isWhole: Bool
-    /// Whether it is in a side segment behind what is known to be adopted.
+    /// Whether it is in a side segment after the part that is known to be adopted.
     var isUnadopted = false
-    /// Of a patch: the block that it is of.
+    /// For a patch: the block that it patches.
     var patched = Place.none
 
     /// Reads it from a file.
@@ -43,13 +43,13 @@ struct SalvagedBlock {
     }
 }
 
-/// A deaths frame. What it says is looked into when all blocks are known.
+/// A deaths frame. Its content is processed when all blocks are known.
 struct SalvagedDeaths {
     let payload: RawBytes
     let isMain: Bool
     let lsn: UInt64
     let commit: UInt64
-    /// Whether every frame of its commit before it is there: then all rows that took the place of dead ones are.
+    /// Whether every earlier frame of its commit exists: then all rows that replaced dead ones do.
     let isSure: Bool
 }
 
@@ -58,7 +58,7 @@ struct SalvageInventory {
     private(set) var outline: LogOutline
     private(set) var blocks: [SalvagedBlock] = []
     private(set) var deaths: [SalvagedDeaths] = []
-    /// Commits of which frames are lost.
+    /// Commits that have lost frames.
     private(set) var damagedCommits: Set<UInt64> = []
     /// The newest schema that was found.
     private(set) var catalog: Catalog?
@@ -66,26 +66,26 @@ struct SalvageInventory {
     private(set) var metadata: StoredMetadata?
     /// The redirects that were found, those in force.
     private(set) var redirects: [RedirectTable.Key: RedirectTable.Entry] = [:]
-    /// All of them, as long as the end of the log is not known.
+    /// All of them, as long as the end of the log is unknown.
     private var allRedirects:
         [(found: RedirectsPayload, segment: UInt32, lsn: UInt64, commit: UInt64, isMain: Bool)] = []
-    /// All metadata, as long as the end of the log is not known.
+    /// All metadata, as long as the end of the log is unknown.
     private var allMetadata: [(found: StoredMetadata, lsn: UInt64, commit: UInt64, isMain: Bool)] =
         []
     /// The next number of each tree, by its id.
     private(set) var counters: [UInt32: UInt32] = [:]
     private(set) var segments: [UInt32: SalvageReport.Segment] = [:]
-    /// Whether bytes are lost of which nobody knows what they were.
+    /// Whether bytes with unknown contents are lost.
     private(set) var hasUnknownLosses = false
     /// The largest commit whose deaths may be lost.
     private(set) var lastDoubtfulDeaths: UInt64 = 0
-    /// The same by place in the log, as long as its end is not known.
+    /// The same by place in the log, as long as its end is unknown.
     private var unknownLosses: [UInt64] = []
     private var doubts: [(lsn: UInt64, commit: UInt64, isDamaged: Bool, losesDeaths: Bool)] = []
     private(set) var unpromisedCommits = 0
-    /// Commits behind a break that are whole, and where their frames end.
+    /// Complete commits after a break, and where their frames end.
     private var wholeCommits: [UInt64: UInt64] = [:]
-    /// Commits that adopted what is lost: also deaths that are there are not sure.
+    /// Commits that adopted what is lost: even existing deaths are uncertain.
     private(set) var brokenParts: Set<UInt64> = []
 
     // The commit whose frames are being read.
@@ -93,9 +93,9 @@ struct SalvageInventory {
     private var openFrames: UInt32 = 0
     private var openCommit: UInt64 = 0
     private var lastBreak: UInt64?
-    /// Where the last bytes end that may have been deaths.
+    /// The end of the last bytes that may have been deaths.
     private var lastDeathsBreak: UInt64?
-    /// Whether every frame since the end of the last commit is there.
+    /// Whether every frame since the end of the last commit exists.
     private var isUnbroken = true
     /// The gap that ended where the next frame begins.
     private var gap: (segment: UInt32, range: Swift.Range<UInt64>)?
@@ -116,14 +116,14 @@ struct SalvageInventory {
             segments[member.number]?.problem = "the file is missing"
             unknownLosses.append(0)
         }
-        // Only the newest start frame names everything that the store was made of.
+        // Only the newest start frame names everything that the store consisted of.
         if let newest = folder.segments.last(where: { $0.role == .main }),
             newest.number != folder.newestStart, newest.baseLSN != 0
         {
             unknownLosses.append(0)
         }
         for segment in folder.segments where segment.role == .side { try readSide(segment) }
-        // A part of the log that is missing is a break like any other.
+        // A missing part of the log is a break like any other.
         if folder.newestStart == 0,
             folder.segments.first(where: { $0.role == .main })?.baseLSN != 0
         {
@@ -170,7 +170,7 @@ struct SalvageInventory {
                 segments[segment.number]?.frames += 1
                 takePayload(payload, frame, segment)
             case .gap(let range, let error):
-                // Behind what is adopted a side segment may be torn.
+                // After the adopted part a side segment may be torn.
                 if let adopted = segment.statedEnd, range.lowerBound < adopted {
                     note(range, error, segment)
                     unknownLosses.append(0)
@@ -197,7 +197,8 @@ struct SalvageInventory {
             gap = nil
             if !frame.isChained {
                 lastBreak = max(lastBreak ?? 0, frame.header.lsn)
-                // Behind a segment header that is broken nothing says what came before; the start frame is first.
+                // After a broken segment header there is no record of what came before; the start frame is
+                // first.
                 if frame.offset != UInt64(SegmentHeader.size) { isUnbroken = false }
             }
             count(frame)
@@ -213,13 +214,13 @@ struct SalvageInventory {
         }
     }
 
-    /// Frames of one commit follow each other; where that breaks, some are lost.
+    /// Frames of one commit are consecutive; if that is interrupted, some are lost.
     private mutating func count(_ frame: FrameWalk.Frame) {
         let header = frame.header
         if header.kind == .start || header.kind == .close {
             endCommit(isWhole: openFrames == 0)
             isUnbroken = true
-            // Commits that left no frame at all.
+            // Commits without any remaining frame.
             if header.commit > lastCommit, lastBreak != nil {
                 doubt(header.commit, at: header.lsn)
             }
@@ -234,7 +235,7 @@ struct SalvageInventory {
         openFrames += 1
     }
 
-    /// A commit's frames end, with a commit frame or without.
+    /// Ends a commit's frames, with a commit frame or without.
     private mutating func endCommit(isWhole: Bool) {
         if !isWhole, openFrames > 0 {
             damage(openCommit, at: openStart, losesDeaths: lastDeathsBreak ?? 0 >= openStart)
@@ -243,12 +244,12 @@ struct SalvageInventory {
         openFrames = 0
     }
 
-    /// Frames of a commit are lost.
+    /// Notes that frames of a commit are lost.
     private mutating func damage(_ commit: UInt64, at lsn: UInt64, losesDeaths: Bool = false) {
         doubts.append((lsn, commit, true, losesDeaths))
     }
 
-    /// Deaths up to a commit may be lost.
+    /// Notes that deaths up to a commit may be lost.
     private mutating func doubt(_ commit: UInt64, at lsn: UInt64) {
         doubts.append((lsn, commit, false, true))
     }
@@ -257,7 +258,7 @@ struct SalvageInventory {
         let isComplete =
             record.firstLSN == openStart && record.frameCount == openFrames - 1
             && (lastBreak.map { $0 <= record.firstLSN } ?? true)
-        // Commits that left no frame at all are lost with their deaths.
+        // Commits without any remaining frame are lost with their deaths.
         if header.commit > lastCommit + 1, lastBreak != nil {
             doubt(header.commit - 1, at: header.lsn)
         }
@@ -273,7 +274,7 @@ struct SalvageInventory {
         }
     }
 
-    /// What a frame says, if its payload is whole.
+    /// Processes the content of a frame whose payload is whole.
     private mutating func takePayload(
         _ payload: UnsafeRawBufferPointer, _ frame: FrameWalk.Frame, _ segment: SurveyedSegment
     ) {
@@ -281,7 +282,7 @@ struct SalvageInventory {
             guard let kind = try frame.header.readableKind() else { return }
             try takePayload(payload, frame, segment, kind)
         } catch {
-            // Whole, and yet nothing that can be used.
+            // The payload is whole, but unusable.
             segments[segment.number]?.frames -= 1
             skip(frame, segment, "\(error.what) (\(error.rule))")
             damage(frame.header.commit, at: lsn(frame, segment), losesDeaths: true)
@@ -289,7 +290,7 @@ struct SalvageInventory {
         }
     }
 
-    /// Where a frame is in the log; what is in side segments is judged as if it came first.
+    /// Returns where a frame is in the log; frames in side segments are treated as if they came first.
     private func lsn(_ frame: FrameWalk.Frame, _ segment: SurveyedSegment) -> UInt64 {
         segment.role == .main ? frame.header.lsn : 0
     }
@@ -318,7 +319,7 @@ struct SalvageInventory {
         case .adopt: take(try AdoptPayload(decoding: payload), frame.header)
         case .metadata:
             let place = Place(exactSegment: segment.number, byteOffset: frame.offset) ?? .none
-            // What is in a commit of which frames are lost was said all the same.
+            // Metadata in a commit that has lost frames were written all the same.
             allMetadata.append(
                 (
                     try StoredMetadata(payload, at: place), frame.header.lsn, frame.header.commit,
@@ -330,7 +331,7 @@ struct SalvageInventory {
                     try RedirectsPayload(decoding: payload), segment.number, frame.header.lsn,
                     frame.header.commit, segment.role == .main
                 ))
-        // No history is salvaged, and what is wrong with it says nothing of rows.
+        // No history is salvaged, and errors in it have no meaning for rows.
         case .changes, .value, .reserve, .retire: break
         }
     }
@@ -349,7 +350,7 @@ struct SalvageInventory {
                 isUnadopted: isUnadopted(frame, segment), patched: base))
     }
 
-    /// Where copies of rows are lost, the deaths of the rows that were copied are not sure.
+    /// If copies of rows are lost, the deaths of the copied rows are uncertain.
     private mutating func take(_ adopt: AdoptPayload, _ header: FrameHeader) {
         for part in adopt.parts {
             let isMissing = folder.missing.contains { $0.number == part.segment }
@@ -383,7 +384,7 @@ struct SalvageInventory {
 
     // MARK: Broken frames
 
-    /// A frame whose payload is broken. A block's columns have checksums of their own.
+    /// Processes a frame with a broken payload. A block's columns have their own checksums.
     private mutating func takeBroken(_ frame: FrameWalk.Frame, _ segment: SurveyedSegment) {
         let reason = frame.problem.map { "\($0.what) (\($0.rule))" } ?? "it is broken"
         skip(frame, segment, reason)
@@ -406,7 +407,7 @@ struct SalvageInventory {
                     rows: head.rows, isWhole: false, isUnadopted: isUnadopted(frame, segment),
                     patched: patched))
         case .commit:
-            // Its frames are there; only what it says of them is lost.
+            // Its frames exist; only the description of them is lost.
             endCommit(isWhole: lastBreak.map { $0 <= openStart } ?? true)
         case .start, .close: break
         case .value, .schema: damage(frame.header.commit, at: lsn(frame, segment))
@@ -416,7 +417,8 @@ struct SalvageInventory {
         }
     }
 
-    /// The head of the block in a frame at an offset, or that of a patch and what it is of, if it is whole.
+    /// Returns the head of the block in a frame at an offset, or that of a patch and the block that it
+    /// patches, if it is whole.
     private static func head(
         of segment: SurveyedSegment, at offset: UInt64, payloadLength: Int, isPatch: Bool
     ) -> (BlockHead, Place)? {
@@ -437,8 +439,9 @@ struct SalvageInventory {
         return head.map { ($0, .none) }
     }
 
-    /// A block or patch whose frame header is broken: head and slices have checksums of their own. It fills the gap, and
-    /// the frame behind it is of the same commit, since a block is never a commit's last.
+    /// Processes a block or patch with a broken frame header: head and slices have their own checksums. It
+    /// fills the gap, and the frame after it is of the same commit, since a block is never the last frame of
+    /// a commit.
     private mutating func takeHeadless(
         _ gap: Swift.Range<UInt64>, before next: FrameWalk.Frame, _ segment: SurveyedSegment
     ) -> Bool {
@@ -502,10 +505,10 @@ struct SalvageInventory {
 
     // MARK: The end
 
-    /// Drops what lies behind the end of the log.
+    /// Drops what follows the end of the log.
     private mutating func drop(behind outline: LogOutline, takesUnpromised: Bool) {
         let mains = Set(folder.segments.filter { $0.role == .main }.map(\.number))
-        // What was durable counts, also if the commit frame behind it is lost.
+        // What was durable counts, even if the commit frame after it is lost.
         let end = max(outline.progress.end.lsn, outline.durable)
         wholeCommits = wholeCommits.filter { $0.value >= end }
         unpromisedCommits = wholeCommits.count
@@ -536,7 +539,7 @@ struct SalvageInventory {
             segments[segment.number] = report
         }
         hasUnknownLosses = unknownLosses.contains { $0 < end }
-        // Copies that nobody is known to have adopted are wanted only where the frame that did so may be lost.
+        // Copies that are not known to be adopted are needed only if the frame that adopted them may be lost.
         if outline.damage.isEmpty { blocks.removeAll(where: \.isUnadopted) }
     }
 }

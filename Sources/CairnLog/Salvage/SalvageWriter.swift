@@ -1,11 +1,11 @@
 // Writes the remaining rows of a store into a new one.
 //
-//   1. Block by block in the order of the log: the cells of rows that are kept go into batches, by entity. A value
-//      that cannot be read becomes nil; a reference to an object that is not there too.
-//   2. A full batch is written as a block, with the numbers and versions that the rows had.
-//   3. From time to time a commit is made; the last one says how far numbers were given.
+//   1. Block by block in the order of the log: the cells of rows that are kept go into batches, by entity. A
+//      value that cannot be read becomes nil, and so does a reference to a missing object.
+//   2. A full batch is written as a block, with the previous numbers and versions of the rows.
+//   3. From time to time a commit is made; the last one records the next numbers.
 //
-// Invariants: BL1, as each number is kept once; IX1, as no two rows that are kept have one key.
+// Invariants: BL1, as each number is kept once; IX1, as no two rows that are kept have the same key.
 // Threads: one writer in one thread.
 
 import CairnFormat
@@ -19,22 +19,22 @@ struct SalvageWriter: ~Copyable {
     private var content: SalvageContent
     private let engine: Engine
     private let catalog: Catalog
-    /// By entity: rows on their way into a block.
+    /// By entity: rows to be written in a block.
     private var fillers: [Int: BlockFiller] = [:]
     private var position = 0
-    /// By tree: numbers below were given, or are named by a reference.
+    /// By tree: smaller numbers were issued, or are named by a reference.
     private var nextNumbers: [UInt32]
     private let skipsNumbers: Bool
     private let keepsIdentifier: Bool
 
-    /// Numbers that are left out where what is lost may have had some.
+    /// The number of numbers to skip if lost objects may have had some.
     private static let gap: UInt32 = 1 << 20
 
     init(_ content: consuming SalvageContent, _ engine: Engine, keepsIdentifier: Bool) {
         self.engine = engine
         catalog = content.catalog
         nextNumbers = content.catalog.trees.map { content.inventory.counters[$0.id] ?? 1 }
-        // An id of the old store that somebody has must not mean an object that is yet to come.
+        // An id of the old store that is still in use must not refer to a future object.
         skipsNumbers = keepsIdentifier && !content.report.isWhole
         self.keepsIdentifier = keepsIdentifier
         self.content = content
@@ -76,7 +76,7 @@ struct SalvageWriter: ~Copyable {
 
     // MARK: Rows
 
-    /// Copies the rows of a block that are kept; gives how many.
+    /// Copies the rows of a block that are kept; returns how many there are.
     private mutating func copy(_ index: Int, _ builder: inout CommitBuilder) throws(StoreError)
         -> Int
     {
@@ -132,7 +132,7 @@ struct SalvageWriter: ~Copyable {
                 from: block, column, row.slot, to: target, isWhole: true)
         }
         for (index, order) in entity.orders.enumerated() {
-            // A key that cannot be read is none: the member stands where its number says.
+            // A key that cannot be read is nil: the number of the member determines its position.
             let cells = try? block.column(order.column)
             batch.columns[entity.columns.count + index].copyCell(
                 from: cells ?? nil, row.slot, to: target)
@@ -145,7 +145,7 @@ struct SalvageWriter: ~Copyable {
             else { continue }
             let word = UInt64(bitPattern: cells.integer(at: row.slot))
             if let number = content.target(word, definition.column, of: entity) {
-                // Nobody else gets the number of what is not there.
+                // The number of a missing object is not issued again.
                 nextNumbers[definition.target] = max(nextNumbers[definition.target], number + 1)
                 continue
             }
@@ -153,7 +153,7 @@ struct SalvageWriter: ~Copyable {
             content.note(
                 .reference, salvaged, entityIndex, number: row.number, key: column.name,
                 "object \(number) does not exist")
-            // A pair is a reference itself.
+            // A pair is itself a reference.
             if entity.isHidden { return }
             batch.columns[definition.column].setNil(row: target)
         }
@@ -216,14 +216,15 @@ struct SalvageWriter: ~Copyable {
         builder.hasChanges = true
     }
 
-    /// Where ids lead whose objects were folded into others. One that is there after all is itself.
+    /// Returns the redirects of objects that were merged into others. An object that still exists is not
+    /// redirected.
     private mutating func redirections(_ state: EngineState) -> [Redirection] {
         var redirections: [Redirection] = []
         for (key, entry) in content.inventory.redirects.inKeyOrder() {
             guard entry.target != 0, let tree = catalog.treeIndex(id: key.tree),
                 state.directories[tree][key.number].isEmpty
             else { continue }
-            // Neither is given again.
+            // Neither number is issued again.
             nextNumbers[tree] = max(nextNumbers[tree], key.number + 1, entry.target + 1)
             redirections.append(
                 Redirection(tree: tree, number: key.number, target: entry.target))
@@ -231,7 +232,7 @@ struct SalvageWriter: ~Copyable {
         return redirections
     }
 
-    /// Numbers that were given are not given again.
+    /// Excludes issued numbers from being issued again.
     private func raiseNumbers(_ builder: inout CommitBuilder) {
         for tree in nextNumbers.indices {
             builder.state.nextNumbers[tree] = max(

@@ -1,11 +1,11 @@
 // Writes the remains of a damaged store into a new one.
 //
 //   1. The folder and everything in it is read, whatever is wrong with it (FolderSurvey, SalvageInventory).
-//   2. What there is of content is decided (SalvageContent).
+//   2. Which of the content to keep is decided (SalvageContent).
 //   3. It is written into a new store (SalvageWriter), which is removed again if that fails.
 //
-// Invariants: nothing of the damaged store is written, locked or removed; the new folder holds no store before it
-// holds all of it (F-220).
+// Invariants: nothing of the damaged store is written, locked or removed; the new folder contains no store
+// before it contains all of it (F-220).
 // Threads: one salvage in one thread.
 
 import CairnFileSystem
@@ -91,9 +91,10 @@ struct StoreSalvage {
         return try write(content, catalog.schema) { progress(.writing, $0, $1) }
     }
 
-    /// Sees to it that nobody writes to the store meanwhile: what is read now and then would not fit together.
+    /// Ensures that no process writes to the store during the salvage: what is read at different times would
+    /// not be consistent.
     ///
-    /// - Returns: nil if the lock file is not to be had, which says nothing of what is left of the others.
+    /// - Returns: nil if the lock file is not available, which does not affect the other files.
     private func lockOut() throws(StoreError) -> StoreFiles? {
         let path = source.appending(SegmentName.lock)
         var file: (any File)?
@@ -110,7 +111,7 @@ struct StoreSalvage {
             files.release()
             throw error
         }
-        // Where it cannot be written it can be asked for.
+        // If the file cannot be written, its locks can still be queried.
         let isFree = (try? files.lease.take(within: 0)) ?? true
         guard isFree, !files.hasOtherWriters else {
             files.release()
@@ -183,11 +184,11 @@ struct StoreSalvage {
         var options = options.store
         options.isReadOnly = false
         options.createsIfMissing = true
-        // Nobody relies on a part of it: it is made durable at the end.
+        // No process relies on a part of it: it is made durable at the end.
         options.durability = .relaxed
-        // A salvage that is cut off leaves no store: a part of one would be taken for all that was left.
+        // An interrupted salvage leaves no store: a part of one would be treated as everything that was left.
         options.isUnfinished = true
-        // Nobody else opens it meanwhile.
+        // No other process opens it during the salvage.
         options.allowsSharedDisk = true
         options.storeIdentifier =
             self.options.keepsIdentifier ? content.inventory.folder.storeID?.uuid : nil
@@ -196,7 +197,7 @@ struct StoreSalvage {
             store = try LogStore.open(at: "\(destination)", schema: schema, options: options)
         } catch {
             _ = content.finish()
-            // A store that somebody has made there meanwhile is theirs.
+            // A store that another process has created there in the meantime must not be removed.
             if error.code != .storeInUse, error.code != .incompatibleModel { removeDestination() }
             throw error
         }

@@ -15,7 +15,7 @@ struct UsableRows {
     private var allLost: (column: Int, reason: String)?
     private let names: [String]
 
-    /// Looks at the rows of a block, except at some.
+    /// Examines the rows of a block, except some.
     init(_ block: CachedBlock, entity: Int, catalog: Catalog, except dead: SlotSet)
         throws(StoreError)
     {

@@ -1,10 +1,10 @@
 // Derived attributes in batches.
 //
-//   1. While the batch writes rows, it computes of each row what is made of the row itself.
-//   2. It notes rows that others are computed from, and those it has to clear a reference of that have derived attributes
-//      themselves: they are not written by the way, but at the end.
-//   3. `settle` computes what was noted from the rows as they are then, and writes what differs. A row that the batch has
-//      written before is written again under the version it has.
+//   1. While the batch writes rows, it computes the attributes of each row that derive from the row itself.
+//   2. It notes rows from which others are computed, and rows with derived attributes in which it must clear
+//      a reference: those are written at the end.
+//   3. `settle` computes what was noted from the rows as they are then, and writes the rows that differ. A
+//      row that the batch has already written is rewritten with the version it has.
 //
 // Threads: within the turn, in one thread.
 
@@ -12,8 +12,8 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// The derived attributes that a batch has to recompute. Created only if the model has any: for a commit of one row,
-/// creating and freeing its parts would take longer than writing the row.
+/// The derived attributes that a batch has to recompute. Created only if the model has any: for a commit of
+/// one row, creating and freeing its parts would take longer than writing the row.
 final class BatchDerivations {
     var stale = StaleDerivations()
     /// Updated rows of the batch's entity that others may be computed from.
@@ -21,12 +21,12 @@ final class BatchDerivations {
     /// Rows with references to be cleared.
     private var cleared: [(entity: Int, number: UInt32, columns: [Int])] = []
 
-    /// Leaves the clearing of references to the end.
+    /// Defers clearing references to the end.
     func clear(_ columns: [Int], entity: Int, number: UInt32) {
         cleared.append((entity, number, columns))
     }
 
-    /// Computes and writes what was noted, and what is made of the rows of a tree that changed.
+    /// Computes and writes what was noted, and what derives from the changed rows of a tree.
     func settle(_ tree: Int, _ identity: StoreIdentity, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
@@ -57,12 +57,12 @@ final class BatchDerivations {
 struct DerivedColumns {
     private let derivations: [Derivation]
 
-    /// Those of an entity of the schema.
+    /// The derived attributes of an entity of the schema.
     init(_ entity: Int, _ schema: Schema) {
         derivations = schema.derivations.entities[entity]
     }
 
-    /// The columns of attributes that derived ones of the same row are made of, one for each.
+    /// The columns from which attributes of the same row derive, one for each of these.
     var sources: [Int] {
         derivations.compactMap { derivation in
             if case .path(let steps, let column, _) = derivation.source, steps.isEmpty {
@@ -76,8 +76,8 @@ struct DerivedColumns {
     /// Whether a column is derived.
     func contains(_ column: Int) -> Bool { derivations.contains { $0.column == column } }
 
-    /// Computes the derived cells of a row of a batch. Of a row that is stored already, those that are not made of the row
-    /// itself stay as they are.
+    /// Computes the derived cells of a row of a batch. In a row that is already stored, those that do not
+    /// derive from the row itself stay as they are.
     func compute(_ row: Int, of batch: ColumnBatch, isNew: Bool, at moment: Date)
         throws(StoreError)
     {
@@ -89,14 +89,14 @@ struct DerivedColumns {
         }
     }
 
-    /// Computes what is made of a stored row itself.
+    /// Computes what derives from a stored row itself.
     func compute(_ values: inout [Value], at moment: Date) throws(StoreError) {
         for derivation in derivations where derivation.isLocal {
             values[derivation.column] = try value(derivation, moment) { values[$0] }
         }
     }
 
-    /// The value for a row that nobody leads to and that leads nowhere.
+    /// Returns the value for a row without references in either direction.
     private func value(
         _ derivation: Derivation, _ moment: Date, _ cell: (Int) -> Value
     ) throws(StoreError) -> Value {
@@ -111,7 +111,8 @@ struct DerivedColumns {
         throw StoreError(derivation)
     }
 
-    /// The derived attributes of a stored row of a batch that were never computed, but for those made of the row itself.
+    /// Returns the derived attributes of a stored row of a batch that were never computed, except those that
+    /// derive from the row itself.
     func missing(_ isNil: (Int) -> Bool) -> ColumnSet {
         var missing = ColumnSet()
         for derivation in derivations where !derivation.isLocal && isNil(derivation.column) {

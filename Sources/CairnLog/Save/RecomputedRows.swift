@@ -1,11 +1,11 @@
 // Rows outside the request whose derived attributes are recomputed.
 //
-// A save of one object may make a million of them. So they are written block by block while they are computed, before the rows
-// of the save: nothing else in them changes, no key and no reference, and nothing derived is made of what is derived, so whoever
-// is computed later does not see whether they are written. If the save fails after that, the commit is forgotten, these rows
-// with it.
+// A save of one object may recompute a million of them. Therefore they are written block by block while they
+// are computed, before the rows of the save: nothing else in them changes, no key and no reference, and
+// derived attributes never derive from each other, so later computations do not depend on whether they are
+// written. If the save fails after that, the commit is discarded, and these rows with it.
 //
-// Of as many as a block has the rows are kept for whoever asked; of the others their ids.
+// The first rows, at most a block, are kept for the caller; of the others, only the ids.
 //
 // Threads: within the turn, in one thread.
 
@@ -13,7 +13,7 @@ import CairnModel
 import CairnStore
 
 final class RecomputedRows {
-    /// Whether the caller wants to know what was written.
+    /// Whether the caller requests the written rows.
     private let isTold: Bool
     private var pending = PendingRows()
     /// The first of them, as they are stored now.
@@ -23,7 +23,7 @@ final class RecomputedRows {
 
     init(isTold: Bool) { self.isTold = isTold }
 
-    /// Takes a row that is to have other values.
+    /// Adds a row that gets other values.
     func add(
         _ row: WorkingRow, _ stored: StoredRow, _ values: [Value], _ builder: inout CommitBuilder
     )
@@ -47,7 +47,7 @@ final class RecomputedRows {
             Row(id: row.id, entity: row.entity, version: new.version, cells: cells.finish()))
     }
 
-    /// Writes what waits.
+    /// Writes the pending rows.
     func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         for (entity, rows) in pending.byEntity.inKeyOrder() {
             try builder.write(rows, entity: entity)

@@ -1,17 +1,19 @@
 // Computes derived attributes of the rows that a save writes, and of those that depend on them.
 //
-//   1. Whatever the request or a merge put into derived columns goes: they begin as they are stored.
-//   2. Rows that come, go or change are noted, with everybody who is computed from them: the object at the other end of a
-//      relationship, as it was and as it will be, and those whose paths lead there.
-//   3. What is noted is computed from the state after the save: rows of the save as they will be, all others as stored. Rows that
-//      the save has not met are written at once (`RecomputedRows`).
+//   1. Values that the request or a merge put into derived columns are discarded: they start as they are
+//      stored.
+//   2. Inserted, deleted and changed rows are noted, with every object that is computed from them: the old
+//      and the new object at the other end of a relationship, and the objects whose paths refer to them.
+//   3. What is noted is computed from the state after the save: rows of the save with their new values, all
+//      others as stored. Rows that the save has not loaded are written immediately (`RecomputedRows`).
 //
-// A row's own attributes and the moment count whenever the row is written; what is made of members is computed only if members
-// were noted, for an owner may have a million of them. Sums, least and greatest of a save are mostly made of what was stored and of
-// the members that change (`DerivedView.moved`), the others of all members. A row that differs in nothing but what is derived is written all the
-// same, and has a new version; but it has not been saved by anybody, so that its moment stays.
+// A row's own attributes and the timestamp are computed whenever the row is written; attributes derived from
+// members only if members were noted, as an owner may have a million of them. Sums, minimums and maximums are
+// mostly computed from the stored value and the members that change (`DerivedView.moved`), the others from
+// all members. A row that only differs in derived attributes is written as well, with a new version; but it
+// was not saved by a user, so its timestamp stays.
 //
-// Derived attributes are not made of one another (`DerivationReader`), so the order does not matter.
+// Derived attributes never derive from each other (`DerivationReader`), so their order does not matter.
 //
 // Threads: within the turn, in one thread.
 
@@ -28,7 +30,7 @@ extension SavePlanner {
         _ noted: consuming StaleDerivations, isTold: Bool, _ builder: inout CommitBuilder
     ) throws(StoreError) {
         for index in rows.indices { resetDerived(index) }
-        // What is noted beforehand was written before: nobody knows any more what those rows were.
+        // What was noted in advance was written before: the old values of those rows are unknown.
         let knowsChanges = noted.attributes.isEmpty
         var stale = noted
         let changed = rows.indices.map { isChanged($0) }
@@ -56,8 +58,8 @@ extension SavePlanner {
         if isTold { self.recomputed = recomputed }
     }
 
-    /// A row's values after its derived attributes were computed. Objects of other entities of the hierarchy may have been noted
-    /// too: those have no such attribute.
+    /// Returns a row's values after computing its derived attributes. Objects of other entities of the
+    /// hierarchy may have been noted too: those have no such attribute.
     private func values(
         of row: WorkingRow, _ attributes: ColumnSet, at moment: Date, _ view: inout DerivedView,
         _ stale: StaleDerivations, _ builder: inout CommitBuilder
@@ -78,7 +80,7 @@ extension SavePlanner {
         }
     }
 
-    /// Whether the save makes a row another one than is stored.
+    /// Whether the save changes a row relative to the stored one.
     private func isChanged(_ index: Int) -> Bool {
         guard let stored = rows[index].stored else { return rows[index].fate == .live }
         return rows[index].fate != .live || rows[index].values != stored.values
@@ -96,7 +98,7 @@ extension SavePlanner {
         }
     }
 
-    /// Notes a row's own derived attributes and all that are computed from it.
+    /// Notes a row's own derived attributes and everything that is computed from it.
     private func note(
         _ index: Int, _ stale: inout StaleDerivations, _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -112,7 +114,7 @@ extension SavePlanner {
             }
         }
         for watch in catalog.schema.derivations.watches[row.entity] {
-            // A row that comes or goes has changed in every column.
+            // An inserted or deleted row has changed in every column.
             let isTouched = watch.column.map { old?[$0] != new?[$0] } ?? false
             switch watch.way {
             case .members(let column):
@@ -123,7 +125,7 @@ extension SavePlanner {
                 if let before { stale.insert(watch.derivation, tree: tree, before) }
                 if let after { stale.insert(watch.derivation, tree: tree, after) }
             case .pairs:
-                // Pairs that come and go with the row are noted by themselves.
+                // Pairs that are inserted and deleted with the row are noted separately.
                 guard isTouched, old != nil, new != nil else { continue }
                 try stale.noteOwners(ofMember: row.number, watch, &builder)
             case .path(let back):
@@ -134,19 +136,19 @@ extension SavePlanner {
     }
 }
 
-/// The state after a save, as far as derived attributes ask for it.
+/// The state after a save, as far as derived attributes need it.
 private struct DerivedView {
-    /// By working row: whether the save makes it another one.
+    /// By working row: whether the save changes it.
     let changed: [Bool]
-    /// Whether everything that changes is among the working rows.
+    /// Whether the working rows include all changes.
     private let knowsChanges: Bool
-    /// Pairs that go: entity and number.
+    /// Deleted pairs: entity and number.
     private var removed: Set<UInt64> = []
-    /// By entity and side: how many pairs of a number go.
+    /// By entity and side: the number of deleted pairs of an object number.
     private var removedCounts: [Int: [UInt32: Int]] = [:]
-    /// Pairs that come: by entity and side, the other ends of a number.
+    /// Inserted pairs: by entity and side, the other ends of an object number.
     private var added: [Int: [UInt32: [UInt32]]] = [:]
-    /// The block that was read last: members mostly lie together.
+    /// The block that was read last: members are mostly stored together.
     private var last: (handle: BlockHandle, block: CachedBlock)?
 
     init(changed: [Bool], knowsChanges: Bool) {
@@ -158,11 +160,11 @@ private struct DerivedView {
         UInt64(entity) << 32 | UInt64(number)
     }
 
-    /// Takes and notes the pairs that come and go.
+    /// Collects and notes the inserted and deleted pairs.
     mutating func takePairs(
         of plan: SavePlanner, _ stale: inout StaleDerivations, _ builder: inout CommitBuilder
     ) throws(StoreError) {
-        // Pairs that nothing is made of are not read.
+        // Pairs from which nothing derives are not read.
         let watches = plan.catalog.schema.derivations.pairWatches
         let first = plan.catalog.schema.entities.count
         for (entity, number) in plan.pairRemovals where !watches[entity - first].isEmpty {
@@ -182,7 +184,7 @@ private struct DerivedView {
         }
     }
 
-    /// What a derived attribute of a row is.
+    /// Returns the value of a derived attribute of a row.
     mutating func value(
         _ derivation: Derivation, of row: WorkingRow, at moment: Date, in plan: SavePlanner,
         _ stale: StaleDerivations, _ builder: inout CommitBuilder
@@ -216,7 +218,7 @@ private struct DerivedView {
         throw StoreError(derivation, plan.permanentID(row))
     }
 
-    /// The value at the end of a path; nil if it leads nowhere.
+    /// Returns the value at the end of a path; nil if the path passes through nil or a missing object.
     private mutating func end(
         of steps: [Derivation.Step], _ column: Int, from row: WorkingRow, in plan: SavePlanner,
         _ builder: inout CommitBuilder
@@ -233,7 +235,7 @@ private struct DerivedView {
         return value
     }
 
-    /// The value of a row after the save; nil if it will not be there.
+    /// Returns the value of a row after the save; nil if the row will not exist.
     private mutating func value(
         _ tree: Int, _ number: UInt32, _ column: Int, in plan: SavePlanner,
         _ builder: inout CommitBuilder
@@ -278,7 +280,7 @@ private struct DerivedView {
         _ storage: SchemaRelationship.Storage, of row: WorkingRow, in plan: SavePlanner,
         _ stale: StaleDerivations, _ builder: inout CommitBuilder
     ) throws(StoreError) -> Int {
-        // The tables know how many rows lead to a number, as they are stored.
+        // The tables contain the number of rows that refer to an object, as they are stored.
         let catalog = builder.catalog
         switch storage {
         case .inverseColumn(let entity, let column):
@@ -302,9 +304,9 @@ private struct DerivedView {
         return try members(storage, of: row, in: plan, stale, &builder).count
     }
 
-    /// What is made of members, told from what is stored and from the members that change: an owner may have a million
-    /// others. Nil if that does not say it: sums of whole numbers alone are exact whatever the order, and of a least or
-    /// greatest value that goes only all members know the next one.
+    /// Computes an attribute derived from members from the stored value and the members that change: an owner
+    /// may have a million others. Returns nil if that is not sufficient: only sums of integers are exact in
+    /// any order, and after the minimum or maximum is removed, only all members determine the next one.
     private func moved(
         _ derivation: Derivation, _ column: Int, _ storage: SchemaRelationship.Storage,
         of row: WorkingRow, in plan: SavePlanner, _ stale: StaleDerivations, _ catalog: Catalog
@@ -339,7 +341,7 @@ private struct DerivedView {
         }
     }
 
-    /// The members after the save, in the order of their numbers.
+    /// Returns the members after the save, in the order of their numbers.
     private func members(
         _ storage: SchemaRelationship.Storage, of row: WorkingRow, in plan: SavePlanner,
         _ stale: StaleDerivations, _ builder: inout CommitBuilder
@@ -403,7 +405,7 @@ extension AttributeType {
 }
 
 extension SavePlanner {
-    /// The id under which a row is, or will be, stored.
+    /// Returns the id under which a row is, or will be, stored.
     fileprivate func permanentID(_ row: WorkingRow) -> ObjectID {
         identity.id(UInt64(row.number), entity: catalog.schemaEntity(row.entity))
     }

@@ -1,13 +1,14 @@
 // Assigns order keys to new members of ordered lists, and to members that move.
 //
-//   1. Who came: rows of the save that lead to another owner than before, and pairs. New rows need no key, since their
-//      numbers are larger than all before; rows that were stored, or got their number earlier, are put at the end.
-//   2. What the request says about the order of a list is merged with what is stored by now (`ConflictRules`).
-//   3. The keys that have to change for it are found (`OrderKeys`); rows that are written anyway cost nothing.
+//   1. Arrivals: rows of the save that refer to another owner than before, and pairs. New rows need no key,
+//      since their numbers are larger than all others; rows that were stored, or got their number earlier,
+//      are appended.
+//   2. The order of a list in the request is merged with the stored order (`ConflictRules`).
+//   3. The keys that must change are determined (`OrderKeys`); rows that are written anyway cost nothing.
 //
-// Lists that nothing of this concerns are not looked at.
+// Lists that are not affected are not read.
 //
-// Invariants: references and pairs are decided before.
+// Invariants: references and pairs have been decided.
 
 import CairnModel
 import CairnStore
@@ -19,22 +20,22 @@ extension SavePlanner {
         let owner: UInt32
     }
 
-    /// Somebody in a list.
+    /// A member of a list.
     private struct Member {
-        /// Where its order key is.
+        /// The location of its order key.
         enum Home {
-            /// A stored row that the save has not met.
+            /// A stored row that the save has not loaded.
             case stored
             /// A row of the save.
             case working(Int)
             /// A stored pair.
             case pair(UInt32)
-            /// A new pair, by its index among those added.
+            /// A new pair, by its index among the added pairs.
             case newPair(Int)
         }
         /// The number of the member.
         let number: UInt32
-        /// The number of the row that has the key: the member's, or the pair's.
+        /// The number of the row that contains the key: the member's, or the pair's.
         let row: UInt32
         let home: Home
         /// The place of the key in the row.
@@ -75,7 +76,7 @@ extension SavePlanner {
             try give(order, now, list, lists, &keysOfPairs, &builder)
         }
         for (list, rows) in lists.arrivals where !handled.contains(list) {
-            // Elsewhere numbers need not be larger than all before.
+            // In a partial store, numbers need not be larger than all before.
             guard builder.tools.partial != nil || rows.contains(where: { needsKey($0, lists) })
             else { continue }
             let now = try members(of: list, lists, &builder)
@@ -87,7 +88,7 @@ extension SavePlanner {
         }
     }
 
-    /// Who leaves a list leaves his key there.
+    /// A row that leaves a list loses its key there.
     private mutating func forgetPlaces() {
         for index in rows.indices {
             guard let stored = rows[index].stored, !rows[index].keys.isEmpty else { continue }
@@ -98,12 +99,12 @@ extension SavePlanner {
         }
     }
 
-    /// The policy; nil if conflicts are reported, and resolved by somebody else.
+    /// The policy; nil if conflicts are reported, and resolved by the caller.
     private var policy: MergePolicyKind? {
         if case .policy(let kind) = request.resolution { kind } else { nil }
     }
 
-    /// Whether a row that came into a list does not come last by its number.
+    /// Whether the number of a row that was added to a list does not make it the last member.
     private func needsKey(_ row: Int, _ lists: OrderedLists) -> Bool {
         rows[row].stored != nil || !rows[row].id.isTemporary
     }
@@ -112,18 +113,18 @@ extension SavePlanner {
 
     /// The lists that the save has changed.
     private struct OrderedLists {
-        /// Rows that lead to an owner they did not lead to before, by number.
+        /// Rows that refer to an owner to which they did not refer before, by number.
         var arrivals: [(key: ListKey, rows: [Int])] = []
         private var arrivalsOfList: [ListKey: Int] = [:]
-        /// The pairs that are added: by side, that is reference and owner, their places.
+        /// The added pairs: by side, which is reference and owner, their positions.
         var newPairs: [ListKey: [Int]] = [:]
         /// The first number of new pairs, by entity.
         var firstNumbers: [Int: UInt32] = [:]
-        /// How many new pairs there are, by entity.
+        /// The number of new pairs, by entity.
         private(set) var newCounts: [Int: UInt32] = [:]
-        /// The place of a new pair among those of its entity.
+        /// The position of a new pair among those of its entity.
         var places: [Int] = []
-        /// Pairs that go, as entity and number.
+        /// Deleted pairs, as entity and number.
         var removed: Set<UInt64> = []
 
         init(
@@ -183,7 +184,7 @@ extension SavePlanner {
         }
     }
 
-    /// Everybody who is in a list after the save: those who were there in their order, then those who come.
+    /// Returns all members of a list after the save: the existing ones in their order, then the added ones.
     private mutating func members(
         of list: ListKey, _ lists: OrderedLists, _ builder: inout CommitBuilder
     ) throws(StoreError) -> [Member] {
@@ -232,7 +233,7 @@ extension SavePlanner {
         return members
     }
 
-    /// Pairs of one direction.
+    /// Returns the pairs of one direction.
     private func pairMembers(
         of list: ListKey, _ lists: OrderedLists, _ builder: inout CommitBuilder
     ) throws(StoreError) -> [Member] {
@@ -270,7 +271,7 @@ extension SavePlanner {
         }
     }
 
-    /// The list of the other direction, if the relationship is its own inverse.
+    /// Returns the list of the other direction, if the relationship is its own inverse.
     private func mirrored(_ list: ListKey) -> ListKey? {
         let definition = catalog.references[list.reference]
         guard isSymmetric(definition.entity),
@@ -282,7 +283,7 @@ extension SavePlanner {
 
     // MARK: Keys
 
-    /// Gives keys, so that the members of a list are in an order.
+    /// Assigns keys so that the members of a list are in the given order.
     private mutating func give(
         _ order: [UInt32], _ members: [Member], _ list: ListKey, _ lists: OrderedLists,
         _ keysOfPairs: inout [UInt64: [Int64?]], _ builder: inout CommitBuilder
@@ -336,7 +337,7 @@ extension SavePlanner {
 
     // MARK: Names
 
-    /// The number that an owner has after the save; nil if there is none.
+    /// Returns the number of an owner after the save; nil if there is none.
     private func survivor(ofOwner id: ObjectID, _ builder: inout CommitBuilder) -> UInt32? {
         if let index = survivor(of: id) {
             return rows[index].fate == .live ? rows[index].number : nil
@@ -344,7 +345,7 @@ extension SavePlanner {
         return id.isTemporary ? nil : UInt32(exactly: id.reference)
     }
 
-    /// The number that a member has after the save; nil if it is of no such entity.
+    /// Returns the number of a member after the save; nil if it does not belong to the destination entity.
     private func end(
         of id: ObjectID, _ relationship: SchemaRelationship, _ builder: inout CommitBuilder
     ) -> UInt32? {
@@ -359,7 +360,7 @@ extension SavePlanner {
 }
 
 extension Catalog {
-    /// The reference by whose order the members of a to-many relationship are kept.
+    /// Returns the reference that defines the order of a to-many relationship's members.
     func reference(of relationship: SchemaRelationship) -> Int? {
         switch relationship.storage {
         case .column, .transient: nil

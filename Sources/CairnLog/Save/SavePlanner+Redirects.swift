@@ -1,12 +1,13 @@
-// Objects that a save merges into others, and references to objects that were merged before.          Format 78
+// Objects that a save merges into others, and references to objects that were merged before.        Format 78
 
 import CairnModel
 import CairnStore
 
 extension SavePlanner {
-    /// Redirects references of the request to objects that were merged into others concurrently, as if they had been set to
-    /// the survivors. References that a row had before and still has do not change. References whose relationship cannot
-    /// contain the survivor are cleared, as if their target were deleted.
+    /// Redirects references of the request to objects that were merged into others concurrently, as if they
+    /// had been set to the survivors. References that a row had before and still has do not change.
+    /// References whose relationship cannot contain the survivor are cleared, as if their target were
+    /// deleted.
     mutating func leadLateReferences(_ builder: borrowing CommitBuilder) {
         let state = builder.state
         for index in rows.indices where rows[index].kind != .deleted {
@@ -43,7 +44,7 @@ extension SavePlanner {
                 let tree = catalog.entities[row.entity].tree
                 let key = RedirectTable.Key(tree: catalog.trees[tree].id, row.number)
                 if let entry = state.redirects?[key], entry.target != 0 {
-                    // Created again under its id.
+                    // Recreated with its id.
                     redirections.append(Redirection(tree: tree, number: row.number, target: 0))
                 }
             }
@@ -55,7 +56,8 @@ extension SavePlanner {
             else { continue }
             let tree = catalog.entities[rows[index].entity].tree
             let number = rows[index].number
-            // One that was folded before, created again and absorbed at once may lead there already.
+            // An object that was merged before, then recreated and absorbed again, may already redirect
+            // there.
             if rows[index].stored == nil,
                 state.redirected(number, tree: tree) == rows[target].number
             {
@@ -67,11 +69,11 @@ extension SavePlanner {
         if !request.redirects.isEmpty { try planRequestedRedirects(builder) }
     }
 
-    /// The row that has the place of another one by now; nil if that is deleted for good.
+    /// Returns the row that has replaced another one; nil if that is deleted for good.
     func standing(_ index: Int) -> Int? {
         var index = index
         while rows[index].fate != .live {
-            // Each has lost to one that lived then, so this ends.
+            // Each has lost to a row that was live then, so this terminates.
             if case .absorbed(let next) = rows[index].fate {
                 index = next
             } else if let next = successors[index] {
@@ -106,7 +108,7 @@ extension SavePlanner {
         for redirect in request.redirects {
             let number: UInt32
             if let index = workingIndex(of: redirect.id) {
-                // One that the policy lets live is itself.
+                // A row that the policy keeps live is not redirected.
                 guard rows[index].fate != .live, rows[index].stored != nil else { continue }
                 number = rows[index].number
             } else if !deleted.contains(redirect.id) {
@@ -127,7 +129,8 @@ extension SavePlanner {
                         context: .init(objectID: redirect.id))
                 }
             }
-            // Whoever comes to one of these goes on from here, so that long chains are walked once.
+            // Later walks that reach one of these continue from the survivor, so that long chains are walked
+            // once.
             for id in passed { led[id] = survivor }
             guard let tree = catalog.treeIndex(id: redirect.id.hierarchy),
                 let target = try place(of: survivor, tree: tree, builder), target != number,
@@ -137,7 +140,8 @@ extension SavePlanner {
         }
     }
 
-    /// Whether an id was handed out, and the save names no object that has it: a new one that has become another.
+    /// Whether an id was issued, but the save names no object with it: a new object that was merged into
+    /// another.
     private func isUnused(_ id: ObjectID, _ builder: borrowing CommitBuilder) throws(StoreError)
         -> Bool
     {
@@ -148,7 +152,8 @@ extension SavePlanner {
         return try builder.isIssuedAndFree(tree: tree, number: number)
     }
 
-    /// The number of the object that an id is, or leads to, after the save; nil if there is none.
+    /// Returns the number of the object that an id refers to after the save, following redirects; nil if
+    /// there is none.
     private func place(of id: ObjectID, tree: Int, _ builder: borrowing CommitBuilder)
         throws(StoreError) -> UInt32?
     {

@@ -1,17 +1,17 @@
-// Makes references point to objects that exist after the save.
+// Makes references refer to objects that exist after the save.
 
 import CairnModel
 import CairnStore
 
 extension SavePlanner {
-    /// The working row for an id, following absorptions; nil if the save does not contain the id.
+    /// Returns the working row for an id, following absorptions; nil if the save does not contain the id.
     func survivor(of id: ObjectID) -> Int? {
         guard var index = workingIndex(of: id) else { return nil }
         while case .absorbed(let next) = rows[index].fate { index = next }
         return index
     }
 
-    /// Steps 4 to 9: references, pairs, derived attributes, order keys, mandatory properties, redirects.
+    /// Steps 4 to 9: references, pairs, derived attributes, order keys, required properties, redirects.
     mutating func finish(_ builder: inout CommitBuilder) throws(StoreError) {
         try mapOwnReferences(&builder)
         try clearIncoming(&builder)
@@ -25,8 +25,8 @@ extension SavePlanner {
         try planRedirects(builder)
     }
 
-    /// Clears references to what goes, and maps those to what is absorbed, as far as it is known by now. What goes does not
-    /// come back in later rounds, so nothing of this has to be undone.
+    /// Clears references to deleted rows, and maps those to absorbed rows, as far as these are known. Later
+    /// rounds do not restore such rows, so none of this has to be undone.
     @inline(never)
     mutating func settleReferences(_ builder: inout CommitBuilder) throws(StoreError) {
         try mapOwnReferences(&builder)
@@ -35,8 +35,8 @@ extension SavePlanner {
 
     // MARK: Own references
 
-    /// References of the rows of the save: temporary ids become permanent, absorbed targets survivors, and
-    /// targets that are gone, or that the relationship may not lead to, nil.
+    /// Maps references of the rows of the save: temporary ids become permanent, absorbed targets become
+    /// survivors, and targets that are deleted, or that the relationship cannot refer to, become nil.
     private mutating func mapOwnReferences(_ builder: inout CommitBuilder) throws(StoreError) {
         for index in rows.indices where rows[index].fate == .live {
             for reference in catalog.entities[rows[index].entity].references {
@@ -52,7 +52,8 @@ extension SavePlanner {
     ) throws(StoreError) -> Value {
         if let index = survivor(of: id) {
             guard rows[index].fate == .live else {
-                // With no action the row keeps pointing at what is deleted, if it did before.
+                // With delete rule no action, the row keeps its reference to the deleted object, if it had it
+                // before.
                 let isKept =
                     rows[row].stored?.values[column] == .objectID(id)
                     && ruleOfColumn(column, rows[row].entity) == .noAction
@@ -69,7 +70,7 @@ extension SavePlanner {
             id.hierarchy == catalog.trees[tree].id, let number = UInt32(exactly: id.reference)
         else { throw wrongTarget(row, column) }
         guard let entity = builder.entity(tree: tree, number: number) else {
-            // Dangling before: left alone. Deleted by somebody else meanwhile: cleared.
+            // Dangling before: unchanged. Deleted concurrently by another writer: cleared.
             return rows[row].stored?.values[column] == .objectID(id) ? .objectID(id) : .null
         }
         guard isDestination(entity, ofColumn: column, rows[row].entity) else {
@@ -78,7 +79,8 @@ extension SavePlanner {
         return .objectID(id)
     }
 
-    /// The error of a row's reference that may not lead to its target, or to what that was merged into.
+    /// Returns the error of a row's reference that cannot refer to its target, or to the object that the
+    /// target was merged into.
     private func lostReference(to target: Int, row: Int, _ column: Int) -> StoreError {
         let entity = catalog.entities[rows[row].entity]
         return lostReference(to: target, entity: entity.name, key: entity.columns[column].name)
@@ -93,7 +95,7 @@ extension SavePlanner {
                 entity: entity.name, key: entity.columns[column].name, objectID: rows[row].id))
     }
 
-    /// The relationship that a column of an entity keeps.
+    /// Returns the relationship that is stored in a column of an entity.
     private func relationship(_ column: Int, _ entity: Int) -> SchemaRelationship? {
         guard entity < catalog.schema.entities.count else { return nil }
         let owner = catalog.schema.entities[entity]
@@ -112,7 +114,7 @@ extension SavePlanner {
             .map { catalog.references[$0].rule }
     }
 
-    /// Whether a reference's target will be there after the save.
+    /// Whether a reference's target will exist after the save.
     func isAlive(_ id: ObjectID, _ column: Int, _ row: Int, _ builder: inout CommitBuilder)
         throws(StoreError) -> Bool
     {
@@ -126,7 +128,7 @@ extension SavePlanner {
 
     // MARK: One-to-one
 
-    /// The column of the other side, if both sides of a relationship are to-one.
+    /// Returns the column of the other side, if both sides of a relationship are to-one.
     func backColumn(of column: Int, _ entity: Int) -> Int? {
         guard let relationship = relationship(column, entity), let inverse = relationship.inverse,
             case .column(let back) = catalog.schema.entities[relationship.destination]
@@ -135,7 +137,7 @@ extension SavePlanner {
         return back
     }
 
-    /// The working row that a reference leads to, loaded if it is only stored.
+    /// Returns the working row that a reference refers to; loads it if it is only stored.
     private mutating func target(
         of row: Int, _ column: Int, value: Value, _ builder: inout CommitBuilder
     ) throws(StoreError) -> Int? {
@@ -152,7 +154,7 @@ extension SavePlanner {
         return survivor(of: id) == other
     }
 
-    /// The partner of a one-to-one relationship lets go, because the row takes another one.
+    /// Clears the reference of a one-to-one partner, because the row gets another partner.
     mutating func releasePartner(of row: Int, _ column: Int, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
@@ -164,7 +166,7 @@ extension SavePlanner {
         rows[partner].isMerged = true
     }
 
-    /// Partners that the dropped changes of a row had tied to it let go.
+    /// Clears the references that the dropped changes of a row had caused in its partners.
     mutating func loosen(_ row: Int, _ builder: inout CommitBuilder) throws(StoreError) {
         for column in rows[row].assigned {
             guard let back = backColumn(of: column, rows[row].entity),
@@ -178,7 +180,7 @@ extension SavePlanner {
         }
     }
 
-    /// Where A leads to B but B does not lead back, B is made to if it leads nowhere; else A lets go.
+    /// If A refers to B but B does not refer to A, then B is set to A if it was nil; otherwise A is cleared.
     private mutating func agreeOnOneToOne(_ builder: inout CommitBuilder) throws(StoreError) {
         let count = rows.count
         var concerned: Set<Int> = []
@@ -209,7 +211,7 @@ extension SavePlanner {
         }
     }
 
-    /// Stored rows that lead to a row through the other side of a one-to-one relationship.
+    /// Loads the stored rows that refer to a row through the other side of a one-to-one relationship.
     private mutating func meetSources(
         of index: Int, _ column: Int, _ back: Int, _ concerned: inout Set<Int>,
         _ builder: inout CommitBuilder
@@ -247,12 +249,12 @@ extension SavePlanner {
 
     // MARK: Incoming references
 
-    /// The id under which a working row is, or will be, stored.
+    /// Returns the id under which a working row is, or will be, stored.
     func permanentID(of index: Int) -> ObjectID {
         identity.id(UInt64(rows[index].number), entity: catalog.schemaEntity(rows[index].entity))
     }
 
-    /// Stored rows that point at an object that goes: re-pointed to its survivor, or cleared.
+    /// Stored rows that refer to an object that is removed: redirected to its survivor, or cleared.
     private mutating func clearIncoming(_ builder: inout CommitBuilder) throws(StoreError) {
         var sources: [UInt32] = []
         var index = 0
@@ -328,7 +330,7 @@ extension SavePlanner {
         }
     }
 
-    /// The pairs of a hidden entity.
+    /// Returns the pairs of a hidden entity.
     private func pairs(_ entity: Int) -> SchemaPairs {
         catalog.schema.pairs[entity - catalog.schema.entities.count]
     }
@@ -372,7 +374,7 @@ extension SavePlanner {
         plan.additions.append(pair)
     }
 
-    /// Pairs of objects that go: the survivor takes them if it may, or they go too.
+    /// Moves pairs of removed objects to the survivor, if it can have them; deletes them otherwise.
     private func movePairs(_ plan: inout PairPlan, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
@@ -406,7 +408,8 @@ extension SavePlanner {
         return mapsSurvivors ? try mapped(pair, &builder) : pair
     }
 
-    /// A pair between the objects that its ends lead to after the save; nil if one of them is not there.
+    /// Returns a pair between the objects that its ends refer to after the save; nil if one of them does not
+    /// exist.
     private func mapped(_ pair: PairKey, _ builder: inout CommitBuilder) throws(StoreError)
         -> PairKey?
     {
@@ -415,7 +418,8 @@ extension SavePlanner {
         if let source, let destination {
             return PairKey(entity: pair.entity, source: source, destination: destination)
         }
-        // With an object that goes its pairs go, but not with one that stays as another one.
+        // A deleted object's pairs are deleted with it, but not those of an object that was merged into
+        // another.
         let lostSource = source == nil ? lostEnd(pair.source, column: 0, pair.entity) : nil
         let lostDestination =
             destination == nil ? lostEnd(pair.destination, column: 1, pair.entity) : nil
@@ -431,7 +435,8 @@ extension SavePlanner {
         return nil
     }
 
-    /// The working row of a pair's end that was merged into an object which may not have the pair; nil if it is none.
+    /// Returns the working row of a pair's end that was merged into an object which cannot have the pair; nil
+    /// if there is none.
     private func lostEnd(_ number: UInt32, column: Int, _ entity: Int) -> Int? {
         guard let tree = catalog.entities[entity].columns[column].target,
             let target = workingIndex(tree: tree, number: number)
@@ -441,7 +446,7 @@ extension SavePlanner {
         return index != target && rows[index].fate == .live ? target : nil
     }
 
-    /// The number of an end of a pair, as the request names it.
+    /// Returns the number of an end of a pair, as the request names it.
     private func number(of id: ObjectID, column: Int, _ entity: Int) throws(StoreError) -> UInt32? {
         if id.isTemporary {
             if let number = numberOfTemporary[id] { return number }
@@ -455,7 +460,7 @@ extension SavePlanner {
             context: .init(entity: catalog.entities[entity].name, objectID: id))
     }
 
-    /// The object that an end leads to after the save; nil if there is none that may be there.
+    /// Returns the object that an end refers to after the save; nil if none can be there.
     private func end(number: UInt32, column: Int, _ entity: Int, _ builder: inout CommitBuilder)
         -> UInt32?
     {
@@ -468,7 +473,7 @@ extension SavePlanner {
             return rows[index].number
         }
         guard let concrete = builder.entity(tree: tree, number: number) else {
-            // It was folded into another one meanwhile.
+            // It was concurrently merged into another object.
             return builder.state.redirected(number, tree: tree).flatMap {
                 end(number: $0, column: column, entity, &builder)
             }
@@ -484,7 +489,8 @@ extension SavePlanner {
             let entity = catalog.schema.entities[row.entity]
             for (column, description) in entity.columns.enumerated()
             where !description.isOptional && row.values[column].isNull {
-                // Derived values are the store's business, and what was nil before is not this save's fault.
+                // The store computes derived values, and a value that was nil before is not an error of this
+                // save.
                 if description.attribute?.derivationExpression != nil { continue }
                 if let stored = row.stored, stored.values[column].isNull { continue }
                 failures.append(

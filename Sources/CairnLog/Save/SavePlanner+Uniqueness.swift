@@ -10,9 +10,9 @@ extension SavePlanner {
         let members: [Int]
     }
 
-    /// The rows whose final key is shared.
+    /// Returns the rows that share their final key.
     ///
-    /// - Parameter ofReferences: asks only constraints under which a reference that was cleared makes a key.
+    /// - Parameter ofReferences: only checks constraints under which a cleared reference produces a key.
     mutating func conflictingGroups(ofReferences: Bool = false, _ builder: inout CommitBuilder)
         throws(StoreError) -> [Group]
     {
@@ -31,7 +31,7 @@ extension SavePlanner {
         let form = catalog.uniques[unique].form
         let columns = form.columns
         let entity = catalog.uniques[unique].entity
-        // Hidden entities are kept unique when their pairs are planned.
+        // Pairs of hidden entities are made unique when they are planned.
         guard entity < catalog.schema.entities.count else { return }
         let hasReferences = columns.contains { catalog.entities[entity].columns[$0].target != nil }
         var first: [UInt64: Int] = [:]
@@ -39,7 +39,7 @@ extension SavePlanner {
         var here = KeyBuffer()
         var there = KeyBuffer()
         var index = 0
-        // Rows that the index names are met on the way and join the loop at its end.
+        // Rows found in the index are loaded on the way and appended to the rows of this loop.
         while index < rows.count {
             defer { index += 1 }
             guard rows[index].fate == .live,
@@ -59,7 +59,7 @@ extension SavePlanner {
             }
             guard loadKey(of: other, form, hasReferences, into: &there), here.equals(there)
             else {
-                // Two keys of one 64-bit hash in one save: compared the slow way.
+                // Two keys with the same 64-bit hash in one save: compared the slow way.
                 try addSlowly(index, unique, form, to: &members)
                 continue
             }
@@ -70,7 +70,7 @@ extension SavePlanner {
         }
     }
 
-    /// Whether the row's key is new in this save, so that the index has to be asked.
+    /// Whether the row's key is new in this save, so that the index must be searched.
     @inline(__always)
     private mutating func arrives(_ index: Int, _ columns: [Int]) -> Bool {
         for column in columns {
@@ -80,8 +80,8 @@ extension SavePlanner {
         return false
     }
 
-    /// Loads the key of a working row. Where no part is a reference nobody is asked what one means, which would take a copy
-    /// of the planner for each row.
+    /// Loads the key of a working row. If no part is a reference, references are not resolved, which would
+    /// copy the planner for each row.
     @inline(__always)
     private mutating func loadKey(
         of index: Int, _ form: KeyForm, _ hasReferences: Bool, into key: inout KeyBuffer
@@ -110,25 +110,26 @@ extension SavePlanner {
         key.load(values, form) { number(ofTarget: $0) }
     }
 
-    /// The number of a reference's target, if it is one that the store knows or will know.
+    /// Returns the number of a reference's target, if the store knows it or will know it.
     func number(ofTarget id: ObjectID) -> UInt32? {
         if let index = survivor(of: id) { return rows[index].number }
         if id.isTemporary { return numberOfTemporary[id] }
         return UInt32(exactly: id.reference)
     }
 
-    /// Rows that had the key before come first, then those changed to it, then new ones in their order.
+    /// Returns the members in order: rows that had the key before, then rows changed to it, then new rows in
+    /// their order.
     private func order(_ members: [Int], _ form: KeyForm) -> [Int] {
         func rank(_ index: Int) -> Int {
             guard let stored = rows[index].stored, rows[index].kind != .inserted else { return 2 }
             if form.watched.allSatisfy({ stored.values[$0] == rows[index].values[$0] }) { return 0 }
-            // Other values may make the same key, where case does not count.
+            // Other values may produce the same key if the constraint ignores case.
             return form.rule != nil && hadKey(index, stored, form) ? 0 : 1
         }
         return members.sorted { (rank($0), $0) < (rank($1), $1) }
     }
 
-    /// Whether a row is stored under the key that it has.
+    /// Whether a row is already stored with its key.
     private func hadKey(_ index: Int, _ stored: StoredRow, _ form: KeyForm) -> Bool {
         var before = KeyBuffer()
         var now = KeyBuffer()
@@ -138,8 +139,8 @@ extension SavePlanner {
 
     // MARK: Reporting
 
-    /// The conflicts that groups stand for, as Core Data lists them: those among the objects of the save,
-    /// then one for each key that a stored row has.
+    /// Returns the conflicts of groups, as Core Data lists them: those among the objects of the save, then
+    /// one for each key that a stored row has.
     func conflicts(of groups: [Group]) -> [SaveConflict] {
         var among: [SaveConflict] = []
         var against: [SaveConflict] = []
@@ -160,14 +161,14 @@ extension SavePlanner {
             if let met, let object = own.first {
                 against.append(violation(row(of: rows[met]), [object]))
             } else if own.isEmpty {
-                // The save has named none of them.
+                // The save contains none of them.
                 among.append(violation(nil, group.members))
             }
         }
         return among + against
     }
 
-    /// A value in which a new object has the id that the request gave it.
+    /// Returns a value in which a new object has its id from the request.
     private func asNamed(_ value: Value) -> Value {
         guard case .objectID(let id) = value, let index = workingIndex(of: id),
             rows[index].kind == .inserted
@@ -177,7 +178,8 @@ extension SavePlanner {
 
     // MARK: Resolving
 
-    /// Lets the policy take steps: first new objects are folded into one another, then rows are met.
+    /// Lets the policy proceed: first new objects are merged into each other, then stored rows are
+    /// considered.
     mutating func resolve(_ groups: [Group], _ builder: inout CommitBuilder) throws(StoreError) {
         var hasFolded = false
         for group in groups {
@@ -189,7 +191,8 @@ extension SavePlanner {
             }
         }
         if hasFolded { return }
-        // A save may have as many groups as objects: those of one object are not looked for among all.
+        // A save may have as many groups as objects: finding the groups of one object must not search all of
+        // them.
         var groupsOfRow: [Int: [Group]] = [:]
         if policyKind == .mergeByPropertyObjectTrump || policyKind == .declared {
             for group in groups {
@@ -197,7 +200,7 @@ extension SavePlanner {
             }
         }
         for group in groups {
-            // The first that still lives has the key; whoever shares it after the steps before meets it.
+            // The first live member has the key; later members that still share it conflict with that one.
             var first = 0
             for position in group.members.indices.dropFirst() {
                 while first < position, rows[group.members[first]].fate != .live { first += 1 }
@@ -218,8 +221,8 @@ extension SavePlanner {
             && loadKey(of: rows[other].values, form, into: &right) && left.equals(right)
     }
 
-    /// Two rows have one key: one of them becomes the other, goes back, or goes away. `groups` are those of the
-    /// other row, which an updating policy needs.
+    /// Resolves the conflict of two rows with one key: one of them is merged into the other, reverted, or
+    /// deleted. `groups` are those of the other row, which an updating policy needs.
     private mutating func step(
         _ row: Int, _ other: Int, _ unique: Int, _ groups: [Group], _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -245,7 +248,7 @@ extension SavePlanner {
         }
     }
 
-    /// An object that two others stand against, in the groups that it is in, cannot become both.
+    /// Throws if an object conflicts with two other rows in its groups: it cannot become both.
     private func refuseSeveralRows(_ object: Int, _ groups: [Group]) throws(StoreError) {
         let against = groups.filter { group in
             guard let first = group.members.first(where: { rows[$0].fate == .live }) else {
@@ -264,7 +267,7 @@ extension SavePlanner {
             conflicts: conflicts(of: against))
     }
 
-    /// The changes of an updated object are dropped.
+    /// Drops the changes of an updated object.
     mutating func revert(_ index: Int, _ builder: inout CommitBuilder) throws(StoreError) {
         guard let stored = rows[index].stored else { return }
         try loosen(index, &builder)
@@ -273,7 +276,7 @@ extension SavePlanner {
         rows[index].isReverted = true
     }
 
-    /// Two new objects of one save: the one created first survives, in every policy.
+    /// Merges two new objects of one save: the one created first survives, with every policy.
     private mutating func fold(
         _ loser: Int, into survivor: Int, _ unique: Int, _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -292,7 +295,8 @@ extension SavePlanner {
         absorb(loser, into: survivor)
     }
 
-    /// A row becomes another one. If somebody may have its id, that leads there from the save on.
+    /// Merges a row into another one. If its id may be in use, the id redirects to the survivor from this
+    /// save on.
     private mutating func absorb(_ loser: Int, into survivor: Int) {
         rows[loser].fate = .absorbed(into: survivor)
         if rows[loser].stored != nil || !rows[loser].id.isTemporary {
@@ -300,7 +304,7 @@ extension SavePlanner {
         }
     }
 
-    /// Whether a column is the same property in two rows, which may be of different entities.
+    /// Whether a column is the same property in two rows, which may belong to different entities.
     private func shares(_ column: Int, _ one: Int, _ other: Int) -> Bool {
         let left = catalog.entities[rows[one].entity].columns
         let right = catalog.entities[rows[other].entity].columns
@@ -308,8 +312,8 @@ extension SavePlanner {
             && left[column].propertyID == right[column].propertyID
     }
 
-    /// Gives a row the values of an object that is merged into it: all attributes and the references that
-    /// were set, or only what was set.
+    /// Copies the values of an object that is merged into a row: all attributes and the references that were
+    /// set, or only what was set.
     private mutating func take(
         from object: Int, into row: Int, isWhole: Bool, _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -331,7 +335,8 @@ extension SavePlanner {
         }
     }
 
-    /// Gives a row what the model's rules make of its values and those of an object that is merged into it.
+    /// Sets a row to the values that the model's rules derive from its own and those of an object that is
+    /// merged into it.
     @inline(never)
     private mutating func takeDeclared(
         from object: Int, into row: Int, _ builder: inout CommitBuilder

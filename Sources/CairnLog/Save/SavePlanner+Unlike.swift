@@ -1,13 +1,14 @@
-// Rejects merging an object into one of another entity that could not keep all of its values: see `ConflictRules+Entities`.
+// Rejects merging an object into one of another entity that could not keep all of its values: see
+// `ConflictRules+Entities`.
 //
-// What was set on the object itself is looked at when it is merged, what leads to it when references are led to the object
-// that stays.
+// The object's own values are checked when it is merged; references to it are checked when they are
+// redirected to the survivor.
 
 import CairnModel
 import CairnStore
 
 extension SavePlanner {
-    /// Throws if an object that is to be merged into another one has data that the other cannot keep.
+    /// Throws if an object to be merged into another one has data that the other cannot keep.
     mutating func refuseLoss(of loser: Int, in survivor: Int, _ unique: Int) throws(StoreError) {
         let schema = catalog.schema
         let entity = schema.entities[rows[loser].entity]
@@ -24,8 +25,8 @@ extension SavePlanner {
         throw unlike(loser, survivor, unique, .property(entity.columns[column].name))
     }
 
-    /// The error of a reference that cannot lead to the object that its target was merged into; nil if it could not lead to the
-    /// target itself either.
+    /// Returns the error of a reference that cannot refer to the object that its target was merged into; nil
+    /// if it could not refer to the target itself either.
     ///
     /// - Parameter target: the working row of its target.
     @inline(never)

@@ -2,21 +2,22 @@
 //
 //   1. Number the new objects; load the stored rows of updated and deleted ones.
 //   2. Version check: base against stored. By policy: fail, merge by property, revert, recreate.
-//   3. Uniqueness of the final state: every key that arrives is looked up among the rows of the save and in
-//      the index; a row that leaves the key in this save is no obstacle. By policy: fail, merge, drop, displace.
-//      Merging may bring new keys, so this repeats until nothing is shared. Where a reference that is cleared may make
-//      a key, references are cleared first, each time: what is judged is how objects will be stored.
-//   4. References: to absorbed objects they lead to the survivor, to deleted ones they are cleared, in rows
-//      of the save and in stored ones, which the inverse tables name.
+//   3. Uniqueness of the final state: every new key is looked up among the rows of the save and in the index;
+//      a row that gives up the key in this save does not conflict. By policy: fail, merge, drop, displace.
+//      Merging may produce new keys, so this repeats until no key is shared. If a cleared reference may
+//      produce a key, references are cleared first, each time: what counts is how objects will be stored.
+//   4. References: those to absorbed objects refer to the survivor, those to deleted objects are cleared, in
+//      rows of the save and in stored ones, which the inverse tables contain.
 //   5. Pairs are added and removed by the same rules.
-//   6. Derived attributes of everything that is written, and of whatever is computed from it; of that, what the save has not
-//      met is written.
-//   7. Order keys of what comes into lists, and of what moves in them.
-//   8. Mandatory properties of everything that is written.
-//   9. Redirects of objects that it deletes in favour of others, be it that it is asked to or that a policy decides so. What
-//      leads to an object that was folded into another before leads to that one from the beginning.
+//   6. Derived attributes of all written rows, and of all rows computed from them; of these, the ones that
+//      the save has not loaded are written.
+//   7. Order keys of members that are added to lists, or moved within them.
+//   8. Required properties of all written rows.
+//   9. Redirects of objects that are merged into others, by request or by policy. References to an object
+//      that was merged before refer to the survivor from the start.
 //
-// Invariants: nothing else is written here; failure forgets the planner, and the commit. Keys are compared as bytes.
+// Invariants: nothing else is written here; a failure discards the planner, and the commit. Keys are compared
+// as bytes.
 // Threads: runs within the turn, in one thread.
 
 import CairnModel
@@ -29,30 +30,31 @@ package struct SavePlanner {
     var rows: [WorkingRow] = []
     /// Working rows by tree and number.
     private var indexOfNumber: [UInt64: Int] = [:]
-    /// Numbers of new objects by the id they have in the request.
+    /// Numbers of new objects by their id in the request.
     private(set) var numberOfTemporary: [ObjectID: UInt32] = [:]
     /// Pairs to add and remove, after mapping.
     var pairAdditions: [(entity: Int, source: UInt32, destination: UInt32)] = []
     var pairRemovals: [(entity: Int, number: UInt32)] = []
-    /// Order keys of new pairs, by place among the additions.
+    /// Order keys of new pairs, by position among the additions.
     var newPairKeys: [Int: [Int64?]] = [:]
     /// Order keys of stored pairs that change.
     var pairKeys: [(entity: Int, number: UInt32, keys: [Int64?])] = []
-    /// Lists that came to be otherwise than the request said.
+    /// Lists whose final order differs from the requested one.
     var reordered: [SaveRequest.List] = []
     private var versionConflicts: [SaveConflict] = []
-    /// Objects that are led to others, and such as are there again.
+    /// Objects that redirect to others, and recreated objects.
     var redirections: [Redirection] = []
     /// Rows that the overwrite policy deleted.
     var displaced: [Int] = []
-    /// Rows that lost their key to another one though somebody may have their ids, and that one.
+    /// Rows that lost their key to another row although their ids may be in use, and that other row.
     var successors: [Int: Int] = [:]
-    /// Rows that were merged into one of another entity that has not all of their properties, and the constraint that said so.
+    /// Rows merged into a row of another entity that lacks some of their properties, and the constraint that
+    /// caused it.
     var unlikeMerges: [Int: Int] = [:]
-    /// Whether it writes a part of what a batch does: whether mandatory properties are there is asked when all is written then, and
-    /// nobody is told of rows.
+    /// Whether it writes a part of a batch: required properties are then checked after everything is written,
+    /// and no rows are reported.
     var isPartOfBatch = false
-    /// Rows besides, which are written already as derived attributes of theirs were computed anew.
+    /// Other rows, which are already written because their derived attributes were recomputed.
     var recomputed: RecomputedRows?
 
     package init(_ request: SaveRequest, catalog: Catalog, identity: StoreIdentity) {
@@ -61,27 +63,27 @@ package struct SavePlanner {
         self.identity = identity
     }
 
-    /// The policy, as far as the store resolves anything itself.
+    /// The policy, as far as the store resolves conflicts itself.
     var policyKind: MergePolicyKind {
         if case .policy(let kind) = request.resolution { kind } else { .error }
     }
 
-    /// Decides everything. The result is the list of conflicts that stand, empty if the save can go on.
+    /// Decides everything. Returns the list of remaining conflicts, empty if the save can proceed.
     package mutating func plan(_ builder: inout CommitBuilder) throws(StoreError) -> [SaveConflict]
     {
         try load(&builder)
         if builder.state.redirects != nil { leadLateReferences(builder) }
         try checkVersions(&builder)
         if !versionConflicts.isEmpty {
-            // Uniqueness conflicts are listed beside them: a policy sees the whole list.
+            // Uniqueness conflicts are included: a policy sees the whole list.
             return versionConflicts + (try uniquenessConflicts(&builder))
         }
-        // Every round ends the life, or the changes, of at least one row, so this ends.
+        // Every round removes at least one row, or drops its changes, so this terminates.
         for _ in 0...rows.count * 2 + 10 {
             let groups = try conflictingGroups(&builder)
             if groups.isEmpty {
                 try finish(&builder)
-                // What sides of one-to-one relationships agree on may clear more of them.
+                // The matching of one-to-one sides may clear more references.
                 if catalog.hasReferenceRules { try refuseLateConflicts(&builder) }
                 return []
             }
@@ -99,7 +101,8 @@ package struct SavePlanner {
         return conflicts(of: groups)
     }
 
-    /// No policy decides between objects that only became equal as what they led to went.
+    /// Throws for objects that only became equal because the targets of their references were deleted: no
+    /// policy resolves that.
     @inline(never)
     private mutating func refuseLateConflicts(_ builder: inout CommitBuilder) throws(StoreError) {
         let groups = try conflictingGroups(ofReferences: true, &builder)
@@ -124,7 +127,7 @@ package struct SavePlanner {
             var values = stored?.values ?? []
             var assigned = ColumnSet()
             if stored == nil {
-                // Deleted meanwhile: its full state may have to be written again.
+                // Deleted concurrently: its full state may have to be rewritten.
                 values = cells(of: object.base)
             }
             for (column, value) in object.changes {
@@ -209,12 +212,12 @@ package struct SavePlanner {
         return entity.columns.indices.map { row.cells.value($0, of: entity, in: identity) }
     }
 
-    /// The working row of a number, if the save has met it.
+    /// Returns the working row of a number, if the save has loaded it.
     func workingIndex(tree: Int, number: UInt32) -> Int? {
         indexOfNumber[key(tree: tree, number: number)]
     }
 
-    /// The working row of an id of the request, or of a stored object that the save has met.
+    /// Returns the working row of an id of the request, or of a stored object that the save has loaded.
     func workingIndex(of id: ObjectID) -> Int? {
         guard let tree = catalog.treeIndex(id: id.hierarchy) else { return nil }
         if id.isTemporary {
@@ -226,7 +229,7 @@ package struct SavePlanner {
         return indexOfNumber[key(tree: tree, number: number)]
     }
 
-    /// The working row of a stored one, loaded if the save has not met it yet; nil if there is none.
+    /// Returns the working row of a stored one; loads it if necessary; nil if there is none.
     mutating func meet(entity: Int, number: UInt32, _ builder: inout CommitBuilder)
         throws(StoreError) -> Int?
     {
@@ -239,7 +242,7 @@ package struct SavePlanner {
         return rows.count - 1
     }
 
-    /// A stored row as one that the save has met, which it does not remember.
+    /// Returns a stored row in the form of a loaded one, without keeping it.
     func storedRow(tree: Int, number: UInt32, _ builder: inout CommitBuilder) throws(StoreError)
         -> WorkingRow?
     {
@@ -290,8 +293,8 @@ package struct SavePlanner {
         }
     }
 
-    /// Whether a row of another version differs from the one that was read in nothing but derived attributes and its place
-    /// in lists, which are nobody's change.
+    /// Whether a row of another version only differs from the one that was read in derived attributes and its
+    /// position in lists, which are not changes by a user.
     private func isUnchanged(_ stored: StoredRow?, since base: Row?, entity: Int) -> Bool {
         guard let stored, let base,
             !catalog.schema.derivations.entities[entity].isEmpty
@@ -301,10 +304,10 @@ package struct SavePlanner {
             stored.values, cells(of: base), entity: base.entity)
     }
 
-    /// Objects that the save relies on without changing them.
+    /// Checks objects that the save relies on without changing them.
     @inline(never)
     private mutating func checkLocked(_ builder: inout CommitBuilder) throws(StoreError) {
-        // What is gone on both sides is no working row.
+        // An object that is deleted on both sides has no working row.
         let deleted = Set(request.deleted.map(\.id))
         for object in request.locked where !deleted.contains(object.id) {
             let number = try number(of: object.id, entity: object.entity)
@@ -324,12 +327,12 @@ package struct SavePlanner {
         }
     }
 
-    /// Merges an updated object with what somebody else stored meanwhile.
+    /// Merges an updated object with concurrently stored changes.
     private mutating func merge(_ index: Int, base: Row, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
         guard let stored = rows[index].stored else {
-            // Created again under its id with the full state: mandatory values need not be among the changes.
+            // Recreated with its id and its full state: required values need not be among the changes.
             if keepsOurs(index) { rows[index].isMerged = true } else { rows[index].fate = .deleted }
             return
         }
@@ -352,13 +355,13 @@ package struct SavePlanner {
         }
     }
 
-    /// Whether a row that one side has deleted becomes what the save says of it.
+    /// Whether a row that one side has deleted keeps the save's version.
     private func keepsOurs(_ index: Int) -> Bool {
         ConflictRules.keepsOurs(
             policyKind, ofDeleted: catalog.schema.entities[rows[index].entity])
     }
 
-    /// Merges an updated object with what somebody else stored meanwhile, as the model's rules say.
+    /// Merges an updated object with concurrently stored changes by the model's rules.
     @inline(never)
     private mutating func mergeDeclared(_ index: Int, base: [Value], _ stored: [Value])
         throws(StoreError)
@@ -369,7 +372,7 @@ package struct SavePlanner {
             catalog.schema.entities[rows[index].entity], base: base, ours: ours,
             changed: rows[index].assigned, theirs: stored)
         for (column, value) in values.enumerated() {
-            // What nobody sets is computed later.
+            // A column that is not assigned is computed later.
             if value != stored[column] {
                 rows[index].assigned.insert(column)
             } else {
@@ -379,7 +382,7 @@ package struct SavePlanner {
         rows[index].values = values
     }
 
-    /// The stored form of a working row, for a conflict's report.
+    /// Returns the stored form of a working row, for a conflict's report.
     func row(of working: WorkingRow) -> Row? {
         guard let stored = working.stored else { return nil }
         return row(

@@ -1,7 +1,7 @@
 // Writes what a save planner has decided, and reports the outcome for each object.
 //
-//   1. Rows that go leave directory and indexes.
-//   2. Keys that change leave the indexes, then keys that arrive enter: so a swap needs nothing more.
+//   1. Deleted rows are removed from directory and indexes.
+//   2. Changed keys leave the indexes, then new keys enter: a swap needs nothing more.
 //   3. Rows are written, by entity, in the order of the request.
 //   4. Pairs.
 //   5. Redirects.
@@ -16,10 +16,10 @@ package struct SaveWriter {
     let catalog: Catalog
     /// The number of the commit.
     private let number: UInt64
-    /// Whether the commit may have written rows before: then these have their new versions already.
+    /// Whether the commit may have written rows before: these already have their new versions.
     private let mayRewrite: Bool
     private var pending = PendingRows()
-    /// Rows that the commit had written before, by their places in the plan.
+    /// Rows that the commit had written before, by their positions in the plan.
     private var rewritten: Set<Int> = []
     private var result = SaveResult()
 
@@ -35,15 +35,15 @@ package struct SaveWriter {
         throws(StoreError)
         -> SaveResult
     {
-        // What was computed anew is written already, and may stand in a list whose order changes.
+        // Recomputed rows are already written, and may be in a list whose order changes.
         var writer = SaveWriter(plan, builder, mayRewrite: plan.recomputed != nil)
         try writer.run(&builder)
         writer.report()
         return writer.result
     }
 
-    /// Writes everything for somebody who does not ask what became of each object, and may have written some in the same
-    /// commit.
+    /// Writes everything for a caller that does not need the outcome for each object, and may have written
+    /// some objects in the same commit.
     static func writeSilently(_ plan: SavePlanner, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
@@ -121,8 +121,9 @@ package struct SaveWriter {
             ))
     }
 
-    /// The version a row is written with. One that is created again gets one that nobody has read: a row's version rises by
-    /// one with a commit at most, so that none was greater than the number of the commit before.
+    /// Returns the version with which a row is written. A recreated row gets a version that no reader has
+    /// seen: a commit increases a row's version by at most one, so none was greater than the number of the
+    /// previous commit.
     private func version(_ index: Int, isYoung: Bool) -> UInt32 {
         let row = plan.rows[index]
         if let stored = row.stored {
@@ -144,7 +145,7 @@ package struct SaveWriter {
     // MARK: Telling
 
     private mutating func report() {
-        // Whoever saved a value a piece at a time does not want all of it.
+        // A caller that saved a value piece by piece does not need it returned as a whole.
         var withheld: [ObjectID] = []
         for (index, row) in plan.rows.enumerated() {
             switch row.fate {
@@ -169,7 +170,7 @@ package struct SaveWriter {
             }
         }
         if let recomputed = plan.recomputed {
-            // Those whose places in lists were changed too have been told.
+            // Rows whose positions in lists changed as well have been reported.
             for row in recomputed.rows where result.rows[row.id] == nil {
                 result.rows[row.id] = row
             }
@@ -184,7 +185,7 @@ package struct SaveWriter {
         result.reordered = plan.reordered
     }
 
-    /// The row as it is stored now.
+    /// Returns the row as it is stored now.
     private func stored(_ index: Int, _ id: ObjectID) -> Row {
         let row = plan.rows[index]
         var cells = RowCellsBuilder(columns: row.values.count)

@@ -1,10 +1,10 @@
 // The derived attributes of rows that may be out of date because something on which they depend has changed.
 //
-// Whoever changes rows notes them here: rows that go before they are gone, others when they are written. What is noted needlessly
-// costs time and nothing else, as it is computed and found to be the same.
+// Code that changes rows notes them here: deleted rows before they are removed, others when they are written.
+// Noting too much only costs time, as the computed value is then found to be the same.
 //
-// Invariants: what is noted is found by references as they were before the change; those of rows that are yet to be written
-// are told by `lead`.
+// Invariants: noted objects are found by references as they were before the change; `lead` registers the
+// references of rows to be written.
 // Threads: within the turn, in one thread.
 
 import CairnModel
@@ -12,7 +12,7 @@ import CairnStore
 
 /// Derived attributes to recompute.
 package struct StaleDerivations {
-    /// The object of a derived attribute, by its place.
+    /// The object of a derived attribute.
     struct Key: Hashable, Comparable {
         let tree: Int
         let number: UInt32
@@ -24,9 +24,9 @@ package struct StaleDerivations {
 
     /// The derived attributes by their numbers in the hierarchy. The object need not have all of them.
     private(set) var attributes: [Key: ColumnSet] = [:]
-    /// By reference and target: rows that will lead there, of those that are yet to be written.
+    /// By reference and target: rows to be written that will refer to it.
     private var leading: [Int: [UInt32: [UInt32]]] = [:]
-    /// By reference and target: those of them that lead there as they are stored.
+    /// By reference and target: those of them that refer to it as they are stored.
     private var led: [Int: [UInt32: [UInt32]]] = [:]
 
     package init() {}
@@ -36,7 +36,7 @@ package struct StaleDerivations {
         attributes[Key(tree: tree, number: number), default: ColumnSet()].insert(derivation)
     }
 
-    /// Says where a row that is yet to be written leads to, as it is stored and as it will be.
+    /// Registers the target of a row to be written, as stored and as it will be.
     mutating func lead(
         _ source: UInt32, from old: UInt32?, to new: UInt32?, reference: Int
     ) {
@@ -44,17 +44,17 @@ package struct StaleDerivations {
         if let new { leading[reference, default: [:]][new, default: []].append(source) }
     }
 
-    /// The rows yet to be written that will lead to a target.
+    /// Returns the rows to be written that will refer to a target.
     func leading(to target: UInt32, reference: Int) -> [UInt32] {
         leading[reference]?[target] ?? []
     }
 
-    /// The rows yet to be written that lead to a target as they are stored.
+    /// Returns the rows to be written that refer to a target as they are stored.
     func led(to target: UInt32, reference: Int) -> [UInt32] { led[reference]?[target] ?? [] }
 
     // MARK: Sources
 
-    /// Notes everything that is computed from a stored row, whatever of it changes.
+    /// Notes everything that is computed from a stored row, whichever of its values changes.
     mutating func noteRow(entity: Int, number: UInt32, _ builder: inout CommitBuilder)
         throws(StoreError)
     {
@@ -86,7 +86,7 @@ package struct StaleDerivations {
         }
     }
 
-    /// Notes what is made of a pair's being there or not. `entity` is the hidden one of the pairs.
+    /// Notes what derives from the existence of a pair. `entity` is the hidden entity of the pairs.
     mutating func notePair(
         entity: Int, source: UInt32, destination: UInt32, _ catalog: Catalog
     ) {
@@ -99,7 +99,7 @@ package struct StaleDerivations {
         }
     }
 
-    /// Notes those who have a stored row among the members of a relationship kept as pairs.
+    /// Notes the owners that have a stored row among the members of a relationship stored as pairs.
     mutating func noteOwners(
         ofMember number: UInt32, _ watch: SchemaDerivations.Watch, _ builder: inout CommitBuilder
     ) throws(StoreError) {
@@ -121,7 +121,7 @@ package struct StaleDerivations {
         }
     }
 
-    /// Notes those whose path leads to a row, or will.
+    /// Notes the objects whose path refers to a row, or will refer to it.
     mutating func noteStarts(
         of back: [Derivation.Step], from number: UInt32, _ watch: SchemaDerivations.Watch,
         _ builder: inout CommitBuilder
@@ -145,7 +145,7 @@ package struct StaleDerivations {
 }
 
 extension CommitBuilder {
-    /// The value that a live row has in a column; nil if there is no such row.
+    /// Returns the value of a live row in a column; nil if there is no such row.
     mutating func value(tree: Int, number: UInt32, column: Int) throws(StoreError) -> Value? {
         let cell = state.directories[tree][number]
         guard !cell.isEmpty else {
@@ -157,7 +157,7 @@ extension CommitBuilder {
         return try value(block, cell.slot, entity: entity, column: column)
     }
 
-    /// The value of a column in a slot of a block.
+    /// Returns the value of a column in a slot of a block.
     func value(_ block: CachedBlock, _ slot: Int, entity: Int, column: Int) throws(StoreError)
         -> Value
     {

@@ -5,7 +5,7 @@ import CairnStore
 
 /// An object that a save writes, or may have to write.
 struct WorkingRow {
-    /// Why the save looks at it.
+    /// The reason why the save loads it.
     enum Kind {
         /// It is new.
         case inserted
@@ -16,7 +16,7 @@ struct WorkingRow {
         /// It is not in the save, but in a conflict, or the save clears a reference in it.
         case met
     }
-    /// What becomes of it.
+    /// The outcome.
     enum Fate: Equatable {
         /// It is written if it differs from the stored row.
         case live
@@ -32,25 +32,25 @@ struct WorkingRow {
     /// The entity, as an index of the catalog.
     let entity: Int
     let number: UInt32
-    /// Its values as they will be written, by column.
+    /// Its values to be written, by column.
     var values: [Value]
-    /// Columns that somebody set on a new object, or that differ from the base on an updated one.
+    /// Columns that were set on a new object, or that differ from the base on an updated one.
     var assigned: ColumnSet
-    /// Its order keys, by place among those of the entity; empty if it has none.
+    /// Its order keys, by position among those of the entity; empty if it has none.
     var keys: [Int64?] = []
-    /// Where the stored row is; nil for new objects.
+    /// The stored row; nil for new objects.
     var stored: StoredRow?
-    /// The version that a deletion was decided on; nil if the row was never read.
+    /// The version that the deletion is based on; nil if the row was never read.
     var expectedVersion: UInt32?
     var fate = Fate.live
-    /// Whether the policy sent it back to what is stored.
+    /// Whether the policy reverted it to the stored values.
     var isReverted = false
-    /// Whether the policy took its deletion back.
+    /// Whether the policy reverted its deletion.
     var isUndeleted = false
-    /// Whether values came in that the caller has not seen.
+    /// Whether it received values that the caller has not seen.
     var isMerged = false
 
-    /// Whether it is to be written, if it lives.
+    /// Whether it must be written, if it is live.
     var isWritten: Bool {
         guard let stored else { return true }
         return values != stored.values || keys != stored.keys

@@ -18,7 +18,8 @@ final class StagingUpkeep: EngineUpkeep {
 }
 
 extension Engine {
-    /// Begins a value for a column of an object; nil if it is to be put together in memory, as its bytes are compared.
+    /// Begins a value for a column of an object; nil if the value must be built in memory because its bytes
+    /// are compared.
     func beginValue(column: Int, of id: ObjectID, entity: Int) throws(StoreError) -> StagedWriter? {
         let (catalog, commit) = registry.read { ($0.catalog, $0.commit) }
         let stored = catalog.entities[entity]
@@ -28,11 +29,11 @@ extension Engine {
             !catalog.fetchIndexesOfEntity[entity].contains(where: {
                 catalog.fetchIndexes[$0].parts.contains { $0.column == column }
             }),
-            // What is computed from it is made of its bytes.
+            // Derived values are computed from its bytes.
             !catalog.schema.derivations.concerns[entity]
         else { return nil }
-        // What a commit has adopted that failed is cut off before anybody writes over it. Where a sync has failed nobody
-        // knows what is adopted, so within the turn.
+        // What a failed commit has adopted is truncated before it can be overwritten. After a failed sync it
+        // is unknown what was adopted, so this requires the write lock.
         let known = try withTurn { turn throws(StoreError) in
             repair(&turn)
             try checkWritable(turn)
@@ -55,24 +56,24 @@ extension Engine {
                 property: stored.columns[column].propertyID))
     }
 
-    /// Lets space be given back that nobody will use.
+    /// Schedules reclaiming the space of values that will not be used.
     func scheduleStagingTrim() {
         housekeeper.schedule(after: 0) { [link] in
             guard let engine = link.engine else { return }
             try? engine.withTurn { turn throws(StoreError) in
                 engine.repair(&turn)
-                // Where a sync failed, more may be adopted on the disk than is known here.
+                // If a sync failed, more values may be adopted on disk than are known here.
                 try engine.checkWritable(turn)
                 engine.tools.staging.trim()
             }
         }
     }
 
-    /// Removes what waits for a save that will not come, as the store is closed.
+    /// Removes values that wait for a save that will not come, because the store is being closed.
     fileprivate func dropStaged(_ turn: Turn) {
         let isKept = tools.staging.isKept.load(ordering: .relaxed)
         for segment in tools.staging.segments {
-            // A file that is removed can be read by those who have it open; one that is cut off cannot.
+            // A removed file stays readable for processes that have it open; a truncated one does not.
             if isKept, tools.staging.isInUse(segment.number),
                 turn.segments.sides.contains(where: { $0.segment.number == segment.number })
             {

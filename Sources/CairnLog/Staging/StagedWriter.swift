@@ -1,11 +1,12 @@
 // Writes a value into a side segment, frame by frame, before its length is known.          Format 60.5
 //
-//   1. Each piece is written behind 88 zeros, where its two heads will be; its checksum is kept.
-//   2. When the last one is there the heads are written: now the length is known that each of them says, and the checksum
-//      of a payload is put together from those of its head and its piece. So nothing is read, or written twice.
-//   3. All of it is made durable: only then may a commit refer to it.
+//   1. Each piece is written after 88 zeros, the room for its two heads; its checksum is kept.
+//   2. After the last piece the heads are written: the length that each of them contains is known now, and
+//      the checksum of a payload is combined from those of its head and its piece. So nothing is read, or
+//      written twice.
+//   3. Everything is made durable: only then may a commit refer to it.
 //
-// Invariants: at most one piece is in memory. Nothing is a frame before 2.
+// Invariants: at most one piece is in memory. Nothing is a valid frame before step 2.
 // Threads: any, one call at a time.
 
 import CairnFileSystem
@@ -16,12 +17,12 @@ import Synchronization
 /// Receives the bytes of a value.
 final class StagedWriter: ValueStaging {
     private struct Progress: ~Copyable {
-        /// Zeros for the heads, and the piece that is being collected.
+        /// Zeros for the heads, and the piece being collected.
         var buffer: ByteWriter
-        /// The checksums of the pieces that are written.
+        /// The checksums of the written pieces.
         var checksums: [UInt32] = []
         var lastCount = 0
-        /// The bytes of the value, and their checksum.
+        /// The number of bytes of the value, and their checksum.
         var count: UInt64 = 0
         var checksum: UInt32 = 0
         var isOver = false
@@ -34,9 +35,9 @@ final class StagedWriter: ValueStaging {
     private let owner: LargeValueReader.Owner
     private let progress: Mutex<Progress>
 
-    /// The bytes of both heads.
+    /// The size of both heads in bytes.
     private static let headSize = FrameHeader.size + ValuePayload.headSize
-    /// A row has room for less than 4 GiB.
+    /// A row can store less than 4 GiB.
     private static let most = UInt64(UInt32.max) - 1 << 20
 
     init(
@@ -81,7 +82,7 @@ final class StagedWriter: ValueStaging {
         }
     }
 
-    /// Where the frame of a piece begins: all before it are of one size.
+    /// The offset of a piece's frame: all frames before it have the same size.
     private func offset(_ piece: Int) -> UInt64 {
         start.offset + UInt64(piece) * UInt64(Self.headSize + StagingArea.pieceSize)
     }
@@ -97,7 +98,7 @@ final class StagedWriter: ValueStaging {
         do throws(StoreError) {
             try write(progress.buffer.bytes, at: offset(progress.checksums.count - 1))
         } catch {
-            // What is noted of it is not there: nothing can follow.
+            // The noted piece was not written: nothing can follow.
             progress.isOver = true
             engine.tools.staging.abandon(segment.number, isSpoiled: false)
             engine.scheduleStagingTrim()
@@ -107,7 +108,8 @@ final class StagedWriter: ValueStaging {
         progress.buffer.appendZeros(Self.headSize)
     }
 
-    /// Writes to the segment, while the folder is ours: when the store is closed it may be somebody else's.
+    /// Writes to the segment while this process owns the folder: after the store is closed, another process
+    /// may own it.
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
         try engine.tools.staging.isOver.withLock { isOver throws(StoreError) in
             if isOver { throw StoreError(.unusable, "the store is closed") }
@@ -147,7 +149,7 @@ final class StagedWriter: ValueStaging {
         }
     }
 
-    /// Writes the heads of all frames; gives where they end.
+    /// Writes the heads of all frames; returns where the frames end.
     private func writeHeads(_ progress: borrowing Progress) throws(StoreError) -> LogEnd {
         var end = start
         var writer = ByteWriter(capacity: Self.headSize)

@@ -4,17 +4,17 @@ import CairnModel
 import CairnStore
 
 extension EngineState {
-    /// The number of the survivor for the id of a deleted object; nil if the object was not merged into another one, or if
-    /// the survivor does not exist any longer.
+    /// Returns the number of the survivor for the id of a deleted object; nil if the object was not merged
+    /// into another one, or if the survivor no longer exists.
     ///
-    /// - Complexity: O(1) for each time that the survivor was merged too. No row is read.
+    /// - Complexity: O(1) per merge in the chain of survivors. No row is read.
     @inline(__always)
     func redirected(_ number: UInt32, tree: Int) -> UInt32? {
         guard let redirects, directories[tree][number].isEmpty else { return nil }
         return led(number, tree: tree, redirects)
     }
 
-    /// The same by ids.
+    /// Returns the id of the survivor likewise.
     func redirected(_ id: ObjectID, _ identity: StoreIdentity) -> ObjectID? {
         guard redirects != nil, !id.isTemporary, id.store == identity.identifier,
             let tree = catalog.treeIndex(id: id.hierarchy),

@@ -1,11 +1,11 @@
 // The whole state of a store at one commit: a value over copy-on-write pages.
 //
 // A snapshot pins such a value; a commit copies it, changes the copy through its page transaction, and
-// publishes it. Failure of a commit is forgetting the copy.
+// publishes it. A failed commit discards the copy.
 //
 // Invariants: DR2: cell(n) = (handle, slot) exactly if that block has number n in that slot and the slot is
-// live. IX1: a unique index has one entry for each live row without a nil part and no other, a fetch index one for each
-// live row of its entities.
+// live. IX1: a unique index has one entry for each live row without a nil part and no other, a fetch index
+// one for each live row of its entities.
 // Threads: a value; its pages change only in the commit that allocated them (ST1).
 
 import CairnFormat
@@ -14,20 +14,19 @@ import CairnStore
 
 /// A state of a store.
 package struct EngineState: Sendable {
-    /// The commit this is the state after; 0 for an empty store.
+    /// The commit after which this is the state; 0 for an empty store.
     package var commit: UInt64
-    /// Where the log ends in this state.
+    /// The end of the log in this state.
     package var end: LogEnd
-    /// Where its last commit's frame begins in the segment, and where it ends: a start or close frame may
-    /// follow it.
+    /// The start and the end of its last commit's frame in the segment: a start or close frame may follow it.
     var commitOffset: UInt64 = 0
     var commitEnd: LogEnd
     package var catalog: Catalog
-    /// By tree: where the rows are.
+    /// By tree: the places of the rows.
     package var directories: [RowDirectory]
     /// By tree: the next number to be issued.
     package var nextNumbers: [UInt32]
-    /// By tree: numbers below may have been handed out as ids of objects that are not saved yet.
+    /// By tree: lower numbers may have been issued as ids of objects that are not saved yet.
     package var reserved: [UInt32]
     /// All blocks.
     package var blocks: BlockTable
@@ -39,13 +38,13 @@ package struct EngineState: Sendable {
     package var inverses: [InverseTable]
     /// By fetch index of the catalog.
     package var fetchIndexes: [FetchIndexContent]
-    /// Where the changes of commits are, as far as they are retained.
+    /// The places of the commits' changes, as far as they are retained.
     var history = HistoryIndex()
-    /// Where ids lead whose objects were folded into others; nil if there never were any.
+    /// The redirects of the ids of merged objects; nil if there never were any.
     var redirects: RedirectTable?
-    /// By entity: how many live rows.
+    /// By entity: the number of live rows.
     package var counts: [Int]
-    /// The segments that its blocks are in.
+    /// The segments that contain its blocks.
     package var segments: LiveSet
 
     /// An empty state.
@@ -65,8 +64,8 @@ package struct EngineState: Sendable {
         segments = LiveSet()
     }
 
-    /// Becomes the same as another state but for its segments, in the memory it has. Where the state that was
-    /// published before the last one has no reader, a commit is made in its memory instead of in new one.
+    /// Becomes the same as another state except for its segments, reusing its memory. If the state published
+    /// before the last one has no reader, a commit reuses its memory instead of allocating.
     mutating func assign(_ other: HeldState<EngineState>) {
         commit = other.state.commit
         end = other.state.end
@@ -86,7 +85,7 @@ package struct EngineState: Sendable {
         if redirects !== other.state.redirects { redirects = other.state.redirects }
     }
 
-    /// A state of nothing, to be exchanged for another.
+    /// A placeholder state, to be exchanged for another.
     init(placeholderWith catalog: Catalog) {
         commit = 0
         end = LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0)
@@ -103,10 +102,10 @@ package struct EngineState: Sendable {
         segments = LiveSet()
     }
 
-    /// The segment of that number.
+    /// Returns the segment with a number.
     func segment(_ number: UInt32) -> Segment? { segments[number] }
 
-    /// Where the content of one of its segments ends.
+    /// Returns the end of the content of one of its segments.
     package func end(of segment: Segment) -> UInt64 {
         if segment.header.kind == .side {
             return segments.sides.first { $0.segment.number == segment.number }?.end ?? 0
@@ -116,6 +115,7 @@ package struct EngineState: Sendable {
 }
 
 extension HeldState<EngineState> {
-    /// Lets go of the segments, so that their files are closed. Nobody else has the object.
+    /// Releases the segments, so that their files are closed. The caller must be the only owner of the
+    /// object.
     func forgetSegments() { change { $0.segments = LiveSet() } }
 }

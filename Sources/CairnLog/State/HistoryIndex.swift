@@ -1,10 +1,10 @@
 // Commit → position of its changes, for the retained history.
 //
-// Two cells for each commit behind the origin: the place of its changes frame, and the bytes of all its parts; zeros for a
-// commit that changed no object. The pages are shared by the states as those of every table.
+// Two cells for each commit after the origin: the place of its changes frame, and the bytes of all its parts;
+// zeros for a commit that changed no object. States share the pages like those of every table.
 //
-// Invariants: HY1: it has an entry for each commit behind the horizon that has changes, and no other. Its places are in
-// segments of the state.
+// Invariants: HY1: it has an entry for each commit after the horizon that has changes, and no other. Its
+// places are in segments of the state.
 // Threads: a value; its pages change only in the commit that allocated them (ST1).
 
 import CairnFormat
@@ -14,29 +14,29 @@ import CairnStore
 struct HistoryFrame: Sendable, Equatable {
     /// The frame of the first part; the others follow it.
     let place: Place
-    /// The bytes of the frames of all parts.
+    /// The size of the frames of all parts, in bytes.
     let length: UInt64
 }
 
 /// The retained changes.
 struct HistoryIndex: Sendable {
     private(set) var cells = RadixArray()
-    /// The commit before that of the first cells.
+    /// The commit before the one of the first cells.
     private(set) var origin: UInt64 = 0
-    /// How many commits have changes.
+    /// The number of commits with changes.
     private(set) var count = 0
-    /// The bytes of their frames.
+    /// The size of their frames, in bytes.
     private(set) var bytes: UInt64 = 0
 
-    /// Commits that can be told apart.
+    /// The number of commits that it can index.
     static let span: UInt64 = 1 << 31
 
     init() {}
 
-    /// An empty one behind a commit.
+    /// An empty index after a commit.
     init(behind origin: UInt64) { self.origin = origin }
 
-    /// The changes of a commit.
+    /// Returns the changes of a commit.
     subscript(_ commit: UInt64) -> HistoryFrame? {
         guard let index = index(commit) else { return nil }
         return frame(index)
@@ -56,7 +56,7 @@ struct HistoryIndex: Sendable {
         return UInt32(truncatingIfNeeded: (commit - origin - 1) << 1)
     }
 
-    /// Enters the changes of a commit; false if it is too far behind the first one.
+    /// Adds the changes of a commit; false if it is too far after the first one.
     mutating func set(_ commit: UInt64, _ frame: HistoryFrame, in pages: inout PageTransaction)
         -> Bool
     {
@@ -79,7 +79,7 @@ struct HistoryIndex: Sendable {
         cells.set(index | 1, frame.length, in: &pages)
     }
 
-    /// The first commit behind another one that has changes, and where they are.
+    /// Returns the first commit with changes after another one, and their place.
     func next(after commit: UInt64) -> (commit: UInt64, frame: HistoryFrame)? {
         let behind = max(commit, origin) - origin
         guard behind < Self.span else { return nil }
@@ -97,7 +97,7 @@ struct HistoryIndex: Sendable {
         return nil
     }
 
-    /// The last commit that has changes up to another one, and where they are.
+    /// Returns the last commit with changes up to another one, and their place.
     ///
     /// - Complexity: O(commits without changes between them).
     func last(through commit: UInt64) -> (commit: UInt64, frame: HistoryFrame)? {
@@ -110,7 +110,7 @@ struct HistoryIndex: Sendable {
         }
     }
 
-    /// Calls with each commit that has changes, rising, until the closure returns false.
+    /// Calls the closure with each commit that has changes, in ascending order, until it returns false.
     func forEach(_ body: (UInt64, HistoryFrame) -> Bool) {
         var commit = origin
         while let next = next(after: commit) {
@@ -119,9 +119,9 @@ struct HistoryIndex: Sendable {
         }
     }
 
-    /// Forgets the changes up to a commit; gives how many had some.
+    /// Drops the changes up to a commit; returns the number of commits that had some.
     ///
-    /// - Complexity: O(what is forgotten).
+    /// - Complexity: O(number of dropped entries).
     mutating func drop(through horizon: UInt64, in pages: inout PageTransaction) -> Int {
         guard horizon > origin else { return 0 }
         let before = count
@@ -143,13 +143,13 @@ struct HistoryIndex: Sendable {
         return dropped
     }
 
-    /// Gives the pages of what was forgotten back, once they are more than those of the rest.
+    /// Releases the pages of dropped changes, once there are more of them than of the rest.
     private mutating func move(to horizon: UInt64, in pages: inout PageTransaction) {
         guard horizon - origin > 4096 + 4 * UInt64(count) else { return }
         var last = horizon
         var moved = HistoryIndex(behind: horizon)
         while let next = next(after: last) {
-            // It is nearer than it was.
+            // The distance to the new origin is shorter.
             _ = moved.set(next.commit, next.frame, in: &pages)
             last = next.commit
         }
@@ -157,13 +157,13 @@ struct HistoryIndex: Sendable {
         self = moved
     }
 
-    /// Forgets everything.
+    /// Drops everything.
     mutating func removeAll(behind horizon: UInt64, in pages: inout PageTransaction) {
         cells.removeAll(in: &pages)
         self = HistoryIndex(behind: horizon)
     }
 
-    /// All of them.
+    /// All retained changes.
     var changes: [UInt64: HistoryFrame] {
         var all: [UInt64: HistoryFrame] = [:]
         forEach { commit, frame in
@@ -175,9 +175,9 @@ struct HistoryIndex: Sendable {
 
     // MARK: Checkpoints
 
-    /// One with the cells of a checkpoint.
+    /// An index with the cells of a checkpoint.
     ///
-    /// - Parameter isRight: says of each commit and where its changes are whether that can be.
+    /// - Parameter isRight: returns whether a commit and the place of its changes are valid.
     init?(
         _ cells: RadixArray, origin: UInt64, isRight: (UInt64, HistoryFrame) -> Bool
     ) {

@@ -1,38 +1,39 @@
 // The keys that order the members of a list.
 //
-// A key is a number of 64 bits beside the reference that makes a row a member. A row without one stands where its number
-// says: its key is that number times 2^31. So a list that was filled in the order of creation has no keys at all.
+// A key is a 64-bit number next to the reference that makes a row a member. The position of a row without a
+// key follows from its number: its key is that number times 2^31. A list filled in the order of creation
+// therefore has no keys at all.
 //
-//   1. Of the rows that are not written anyway the most that stand in order keep their keys.
-//   2. What lies between two of them gets keys between theirs, with equal gaps; at the end, keys below those of all numbers
-//      that are still to come, so that new rows need none.
-//   3. Where a gap has no room, the smallest range of keys around it that is sparse enough is spaced anew. Ranges begin and
-//      end at multiples of their length, and the longer one is, the sparser it must be: so n insertions at any places write
-//      O(n log n) rows.
+//   1. Of the rows that are not written anyway, the longest sequence already in order keeps its keys.
+//   2. Rows between two of these get keys between theirs, with equal gaps; at the end, keys below those of
+//      all future numbers, so that new rows need none.
+//   3. If a gap has no room, the smallest range of keys around it that is sparse enough is respaced. Ranges
+//      begin and end at multiples of their length, and the longer one is, the sparser it must be: so n
+//      insertions at any positions write O(n log n) rows.
 //
-// Invariants: keys of one list differ, and all are below those of the numbers still to come.
+// Invariants: keys of one list differ, and all are below those of future numbers.
 // Threads: functions of values only.
 
 /// Computes order keys.
 package enum OrderKeys {
-    /// How far the keys of two neighbours are apart that have none of their own.
+    /// The distance between the keys of two neighbors that have no explicit keys.
     static let gap: Int64 = 1 << 31
 
-    /// The key of a row that has none; `number` is its own, be it a member or a pair.
+    /// Returns the key of a row without an explicit key; `number` is its own number, as a member or a pair.
     @inline(__always) package static func key(of number: UInt32) -> Int64 { Int64(number) << 31 }
 
-    /// The greatest number whose own key is not behind a key; nil if none is.
+    /// Returns the largest number whose implicit key is not greater than a key; nil if there is none.
     static func number(_ key: Int64) -> UInt32? { key < 0 ? nil : UInt32(key >> 31) }
 
     /// A row of a list.
     struct Place {
-        /// Its key as it is stored.
+        /// Its stored key.
         var key: Int64
         /// Whether the row is written in any case.
         var isWritten: Bool
     }
 
-    /// The keys that have to change for rows to stand in the order given.
+    /// Returns the keys that must change for rows to be in the given order.
     ///
     /// - Parameter limit: the key of the next number.
     static func assign(_ places: [Place], below limit: Int64) -> [(position: Int, key: Int64)] {
@@ -57,9 +58,9 @@ package enum OrderKeys {
         }
     }
 
-    /// The most rows that are not written anyway and whose keys rise.
+    /// Returns the longest sequence of rows that are not written anyway and whose keys ascend.
     private static func longestRise(_ places: [Place]) -> [Bool] {
-        // By length: the row with the smallest key that such a rise ends with.
+        // By length: the row with the smallest key that ends such a sequence.
         var ends: [Int] = []
         var previous = [Int](repeating: -1, count: places.count)
         for position in places.indices where !places[position].isWritten {
@@ -84,14 +85,14 @@ package enum OrderKeys {
         return isKept
     }
 
-    /// Keys that are being given.
+    /// The assignment of keys in progress.
     private struct Spacing {
         var keys: [Int64]
-        /// Rows that stand where they are, so far.
+        /// Rows that keep their position, so far.
         var isKept: [Bool]
         let limit: Int64
 
-        /// Whether rows between two that are kept stand in order as they are.
+        /// Whether rows between two kept ones are already in order.
         func isInOrder(_ run: Range<Int>) -> Bool {
             var last = run.lowerBound > 0 ? keys[run.lowerBound - 1] : nil
             for position in run {
@@ -102,7 +103,7 @@ package enum OrderKeys {
             return last < keys[run.upperBound]
         }
 
-        /// Gives keys to rows between two that are kept; where what is settled now ends.
+        /// Assigns keys to rows between two kept ones; returns the end of the settled rows.
         mutating func settle(_ run: Range<Int>) -> Int {
             let count = UInt64(run.count)
             let low = run.lowerBound > 0 ? keys[run.lowerBound - 1] : nil
@@ -116,7 +117,7 @@ package enum OrderKeys {
                 guard limit > low, UInt64(bitPattern: limit &- low) > count else {
                     return widen(run)
                 }
-                // A little of the room at a time: much may be put at the end before there is a new number.
+                // A small part of the room at a time: much may be appended before there is a new number.
                 let share = UInt64(bitPattern: limit &- low) / max(count + 1, 1024)
                 fill(run, from: low, step: Int64(min(max(share, 1), UInt64(OrderKeys.gap))))
             case (nil, let high?):
@@ -138,7 +139,7 @@ package enum OrderKeys {
             }
         }
 
-        /// Spaces a range of keys anew that has room for rows between two that are kept.
+        /// Respaces a range of keys that has room for rows between two kept ones.
         private mutating func widen(_ run: Range<Int>) -> Int {
             let center = run.lowerBound > 0 ? keys[run.lowerBound - 1] : keys[run.upperBound]
             for bits in 1...62 {
@@ -165,7 +166,7 @@ package enum OrderKeys {
             return keys.count
         }
 
-        /// How many rows a range of keys may have: (4/3) to the power of its bits.
+        /// Returns the maximum number of rows in a range of keys: (4/3) to the power of its bits.
         private static func most(in room: UInt64) -> Int {
             var most = 1.0
             for _ in 0..<(63 - room.leadingZeroBitCount) { most *= 4.0 / 3.0 }

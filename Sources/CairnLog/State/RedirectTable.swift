@@ -1,15 +1,17 @@
 // Object number → the survivor into which the object was merged.                                  Format 78
 //
-// An object is led to another one in the commit that deletes it, and this is noted once: if the other one is folded too, there
-// is an entry for that as well, and who asks goes from one to the next. So a commit writes as many entries as it folds
-// objects, however often those that they lead to were chosen before.
+// An object is redirected to another one in the commit that deletes it, and this is recorded once: if the
+// other one is merged too, it has an entry as well, and a lookup follows the chain. A commit therefore writes
+// as many entries as it merges objects, however often their survivors were survivors before.
 //
-// They are in a few tables, each of them more than four times as large as the one before. All but the first one are shared by
-// states; a commit copies that, which is small. When it has come to some size it stays as it is, and is put together with those
-// that are not much larger: so an entry is copied a few times for each time that there are four times as many.
+// Entries are in a few tables, each of them more than four times as large as the previous one. States share
+// all tables except the first; a commit copies that, which is small. When it reaches some size it becomes
+// immutable, and is merged with those that are not much larger: an entry is copied a few times each time the
+// number of entries quadruples.
 //
-// Invariants: RD1: an object that is there is led nowhere. RD2: going from one to the next ends: an entry is only made for an
-// object that is led nowhere yet, and leads to one that is there. RD3: the segment of an entry is one of the state.
+// Invariants: RD1: an existing object has no redirect. RD2: every chain ends: an entry is only created for an
+// object that has no redirect yet, and refers to an existing object. RD3: the segment of an entry belongs to
+// the state.
 // Threads: immutable, so any. A commit makes another one.
 
 import CairnFormat
@@ -18,16 +20,17 @@ import CairnStore
 
 /// The redirects of a state. A class, so that states without any have nothing to copy.
 final class RedirectTable: Sendable {
-    /// What is in force for a number.
+    /// The current entry of a number.
     struct Entry: Sendable, Hashable {
-        /// 0: the object is there again.
+        /// 0: the object exists again.
         var target: UInt32
-        /// Which of the entries of the number it is.
+        /// Its ordinal among the entries of the number.
         var turn: UInt32
-        /// Where its frame is.
+        /// The segment of its frame.
         var segment: UInt32
 
-        /// Which of two is in force. What compaction has written once more is in a segment with a larger number.   F-782
+        /// Returns the current one of two entries. An entry that compaction rewrote is in a segment with a
+        /// larger number.                                                                             F-782
         func newer(than other: Entry?) -> Entry {
             guard let other else { return self }
             if turn != other.turn { return turn > other.turn ? self : other }
@@ -50,12 +53,12 @@ final class RedirectTable: Sendable {
         static func < (one: Key, other: Key) -> Bool { one.bits < other.bits }
     }
 
-    /// The newest first; none is empty.
+    /// Newest first; none is empty.
     private let tables: [[Key: Entry]]
-    /// How many objects are led to another one.
+    /// The number of redirected objects.
     let count: Int
 
-    /// So many entries a commit copies at most, beside its own.
+    /// The maximum number of entries that a commit copies, in addition to its own.
     private static let least = 256
 
     private init(_ tables: [[Key: Entry]], count: Int) {
@@ -63,7 +66,7 @@ final class RedirectTable: Sendable {
         self.count = count
     }
 
-    /// What is in force for a number.
+    /// The current entry of a number.
     subscript(_ key: Key) -> Entry? {
         for table in tables {
             if let entry = table[key] { return entry }
@@ -71,7 +74,7 @@ final class RedirectTable: Sendable {
         return nil
     }
 
-    /// A table with some more entries, as far as those are newer; nil if there are none at all.
+    /// Returns a table with additional entries, as far as they are newer; nil if there are no entries at all.
     static func adding(_ entries: [Key: Entry], to table: RedirectTable?) -> RedirectTable? {
         if entries.isEmpty { return table }
         var tables = table?.tables ?? []
@@ -94,7 +97,7 @@ final class RedirectTable: Sendable {
         return RedirectTable(tables, count: count)
     }
 
-    /// All entries, in no order.
+    /// Calls the body with all entries, in no order.
     func forEach(_ body: (Key, Entry) -> Void) {
         for (place, table) in tables.enumerated() {
             for (key, entry) in table
@@ -109,12 +112,12 @@ final class RedirectTable: Sendable {
         return entries
     }
 
-    /// How many entries there are at most: going from one to the next takes no more steps.
+    /// The maximum number of entries: no chain is longer.
     var mostSteps: Int { tables.reduce(0) { $0 + $1.count } }
 }
 
 extension [RedirectTable.Key: RedirectTable.Entry] {
-    /// Takes what a frame says.
+    /// Adds the entries of a frame.
     mutating func take(_ payload: RedirectsPayload, in segment: UInt32) {
         for group in payload.groups {
             for entry in group.entries {
@@ -126,12 +129,12 @@ extension [RedirectTable.Key: RedirectTable.Entry] {
         }
     }
 
-    /// Takes what others say.
+    /// Adds other entries.
     mutating func take(_ others: Self) {
         merge(others) { known, other in other.newer(than: known) }
     }
 
-    /// The payloads of the frames that say it.
+    /// The payloads of the frames that contain these entries.
     var payloads: [RedirectsPayload] {
         var payloads: [RedirectsPayload] = []
         var groups: [RedirectsPayload.Group] = []

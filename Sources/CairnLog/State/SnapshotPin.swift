@@ -1,7 +1,7 @@
-// What a snapshot retains of the engine, and the list of all snapshots.
+// The state that a snapshot retains, and the list of all snapshots.
 //
-// A snapshot itself is nobody's but its owner's: the engine knows only what it keeps, and can take that away. So no
-// snapshot is referred to weakly, which would make every use of it dearer.
+// A snapshot belongs to its owner alone: the engine only knows the state that it retains, and can release
+// that. Snapshots therefore need no weak references, which would make every use of them more expensive.
 //
 // Threads: any; a lock for each, one for the list.
 
@@ -12,11 +12,11 @@ import Synchronization
 final class SnapshotPin: @unchecked Sendable {
     // `place` is read and written under the lock of the list alone.
 
-    /// Why a snapshot was given up.
+    /// Why a snapshot expired.
     struct Expiry: Sendable {
-        /// Bytes of files that it kept from being removed.
+        /// The size of files that it kept from being removed, in bytes.
         let keptBytes: UInt64
-        /// What all snapshots together may keep.
+        /// The size that all snapshots together may retain.
         let limit: UInt64
     }
 
@@ -35,7 +35,7 @@ final class SnapshotPin: @unchecked Sendable {
 
     private let content: Mutex<Content>
     let commit: UInt64
-    /// Who has it, as far as that was said.
+    /// The name of the snapshot, if it has one.
     let name: String?
     fileprivate var place = 0
 
@@ -45,9 +45,9 @@ final class SnapshotPin: @unchecked Sendable {
         content = Mutex(Content(state: state))
     }
 
-    /// Lets go of the state, as soon as nothing runs on it; false if that was done before.
+    /// Releases the state, as soon as nothing runs on it; false if it was already released.
     func expire(_ expiry: Expiry) -> Bool {
-        // What ends with the state must not end under the lock.
+        // Objects released with the state must not be deinitialized under the lock.
         let state = content.withLock { content -> PinnedState<EngineState>? in
             guard let state = content.state else { return nil }
             content = Content(state: nil, expiry: expiry, rest: WeakState(state))
@@ -56,13 +56,13 @@ final class SnapshotPin: @unchecked Sendable {
         return state != nil
     }
 
-    /// Whether the state is kept, for whatever runs on it if the snapshot is expired.
+    /// Whether the state is kept, even if only by what still runs on an expired snapshot.
     var isHeld: Bool { content.withLock { $0.state != nil || $0.rest?.state != nil } }
 
-    /// The state, unless it is expired.
+    /// The state, unless the snapshot expired.
     var state: PinnedState<EngineState>? { content.withLock { $0.state } }
 
-    /// The state, or the error that says why it is expired.
+    /// Returns the state, or throws the reason for its expiry.
     func readable() throws(StoreError) -> PinnedState<EngineState> {
         if let state { return state }
         let who = name.map { "the snapshot \"\($0)\"" } ?? "the snapshot"
@@ -75,11 +75,11 @@ final class SnapshotPin: @unchecked Sendable {
     }
 }
 
-/// What the snapshots that somebody has keep.
+/// The states that open snapshots retain.
 final class SnapshotPins: Sendable {
     private let pins = Mutex<[SnapshotPin]>([])
 
-    /// All of them, in no order.
+    /// All pins, in no order.
     var all: [SnapshotPin] { pins.withLock { $0 } }
 
     func add(_ pin: SnapshotPin) {

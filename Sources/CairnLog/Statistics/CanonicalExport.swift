@@ -1,7 +1,7 @@
 // The contents of a state as text on which two readers must agree.                  Format 80
 //
 //   1. A line about the store.
-//   2. A line for each object, by tree id, then by number; hidden entities' rows are lines like others.
+//   2. A line for each object, by tree id, then by number; rows of hidden entities have lines as well.
 //
 // Threads: one writer in one thread; the state is pinned by whoever made it.
 
@@ -32,7 +32,7 @@ struct CanonicalExport: ~Copyable {
         return Array(writer.bytes)
     }
 
-    /// Gives the text in pieces.
+    /// Passes the text to the body in pieces.
     mutating func write(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let catalog = state.catalog
         writer.append(
@@ -128,8 +128,8 @@ extension LogStore {
     /// Passes the contents of a state, in pieces, as the canonical JSON lines that Format/ defines.
     ///
     /// - Parameter snapshot: a snapshot of this store; nil: the newest state.
-    /// - Throws: `StoreError`: `.damaged` with the location; `.snapshotExpired` if the snapshot expired before the export
-    ///   began; and what the body throws.
+    /// - Throws: `StoreError`: `.damaged` with the location; `.snapshotExpired` if the snapshot expired
+    ///   before the export began; and what the body throws.
     /// - Complexity: O(size of the contents).
     public func export(
         of snapshot: (any StoreSnapshot)? = nil, _ body: (UnsafeRawBufferPointer) throws -> Void

@@ -1,4 +1,4 @@
-// The canonical lines of objects whose values are passed in: for stores without a log, and for other data.    Format 80
+// The canonical lines of objects from their values: for stores without a log, and for other data.   Format 80
 //
 // Threads: one.
 
@@ -14,9 +14,9 @@ package struct CanonicalLines: ~Copyable {
 
     package init() {}
 
-    /// The line about the store.
+    /// Appends the line about the store.
     ///
-    /// - Parameter version: that of its schema.
+    /// - Parameter version: the version of its schema.
     package mutating func appendHead(schema version: UInt32) {
         writer.append(
             utf8:
@@ -24,7 +24,7 @@ package struct CanonicalLines: ~Copyable {
         )
     }
 
-    /// The line of an object. One without a number is the row of a relationship.
+    /// Appends the line of an object. An object without a number is the row of a relationship.
     package mutating func append(
         entity: String, number: UInt32?, version: UInt32?, names: [String], values: [Value]
     ) {
@@ -42,7 +42,7 @@ package struct CanonicalLines: ~Copyable {
         writer.append(utf8: "}}\n")
     }
 
-    /// The line of the members of a relationship of an object, by their numbers.
+    /// Appends the line with the members of an object's relationship, by their numbers.
     package mutating func append(relationship: String, of owner: UInt64, members: [UInt64]) {
         writer.append(utf8: "{\"relationship\":")
         CanonicalText.append(relationship, to: &writer)
@@ -53,7 +53,7 @@ package struct CanonicalLines: ~Copyable {
         writer.append(utf8: "]}\n")
     }
 
-    /// Gives what is written, if that is enough to be worth it.
+    /// Passes the text written so far to the body, once it is large enough.
     package mutating func give(
         all: Bool = false, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {

@@ -1,11 +1,11 @@
 // The space usage of a store: by entity and property, by index, by segment.
 //
-//   1. Each block with a living row is read once; its column table says what each property takes.
-//   2. Of a block, and of each of its columns, as large a part is alive as rows are. What large values take is what the
-//      references in living rows say.
-//   3. Indexes lie in memory; each counts its pages.
+//   1. Each block with a live row is read once; its column table contains the size of each property.
+//   2. The live part of a block, and of each of its columns, is proportional to its live rows. The size of
+//      large values comes from the references in live rows.
+//   3. Indexes are in memory; each counts its pages.
 //
-// A block without a living row belongs to no entity any more: it is dead bytes of its segment and nothing else.
+// A block without a live row no longer belongs to an entity: it only counts as dead bytes of its segment.
 //
 // Threads: one walk in one thread; the state is pinned.
 
@@ -25,8 +25,8 @@ public struct StoreSpace: Sendable {
         public fileprivate(set) var liveBytes: UInt64 = 0
         /// The size in bytes of large values of live rows that are stored outside of blocks.
         public fileprivate(set) var largeValueBytes: UInt64 = 0
-        /// The encodings of its columns (chapter 50 of the format), by name with the bytes of each, largest first:
-        /// `symbols`, or `lengths, lz4`.
+        /// The encodings of its columns (chapter 50 of the format), by name with the bytes of each, largest
+        /// first: `symbols`, or `lengths, lz4`.
         public fileprivate(set) var encodings: [(name: String, bytes: UInt64)] = []
 
         /// Counts a column.
@@ -57,8 +57,8 @@ public struct StoreSpace: Sendable {
         public fileprivate(set) var bytes: UInt64 = 0
         /// The approximate part of them that belongs to live rows.
         public fileprivate(set) var liveBytes: UInt64 = 0
-        /// The properties, in the order of the schema. The rest of the entity's bytes are block heads, object numbers and
-        /// versions.
+        /// The properties, in the order of the schema. The rest of the entity's bytes are block heads, object
+        /// numbers and versions.
         public fileprivate(set) var properties: [Property]
 
         /// The size in bytes of large values of live rows that are stored outside of blocks.
@@ -97,10 +97,10 @@ public struct StoreSpace: Sendable {
 }
 
 extension LogStore {
-    /// The space usage of the newest state.
+    /// Returns the space usage of the newest state.
     ///
-    /// - Parameter progress: called for each block of an entity that is read, with the number of the entity's blocks read
-    ///   so far.
+    /// - Parameter progress: called for each block of an entity that is read, with the number of the entity's
+    ///   blocks read so far.
     /// - Throws: `StoreError` with `.damaged` and the location if a block or an index cannot be read.
     /// - Complexity: O(size of the contents): each block and each index is read once.
     public func space(progress: ((String, Int) -> Void)? = nil) throws(StoreError) -> StoreSpace {
@@ -150,7 +150,7 @@ extension StoreSpace.Entity {
             bytes += stored
             liveBytes += entry.living(stored)
             for column in block.head.columns {
-                // Object number and row version are no properties.
+                // Object number and row version are not properties.
                 guard let position = positions[column.propertyID] else { continue }
                 let stored = UInt64(column.storedLength)
                 properties[position].bytes += stored
@@ -168,7 +168,7 @@ extension StoreSpace.Entity {
 }
 
 extension ColumnEntry {
-    /// How the column is encoded, in the words of the format.
+    /// The encoding of the column, in the terms of the format.
     fileprivate var encodingName: String {
         let name =
             switch encoding {
@@ -192,7 +192,7 @@ extension ColumnEntry {
 }
 
 extension BlockEntry {
-    /// The part of some bytes of the block that is alive, as far as its rows are.
+    /// Returns the live part of some bytes of the block, in proportion to its live rows.
     fileprivate func living(_ bytes: UInt64) -> UInt64 { bytes * UInt64(live) / UInt64(rows) }
 }
 
@@ -218,7 +218,7 @@ extension StoreSpace.Index {
 }
 
 extension UniqueIndex {
-    /// Bytes of the pages of its partitions.
+    /// The size of the pages of its partitions, in bytes.
     fileprivate var memoryBytes: UInt64 {
         var bytes = 0
         forEachPartition { _, partition in
@@ -229,7 +229,7 @@ extension UniqueIndex {
 }
 
 extension OrderedIndex {
-    /// Bytes of its leaves; the nodes above them are few.
+    /// The size of its leaves, in bytes; inner nodes are few.
     fileprivate var memoryBytes: UInt64 {
         var bytes = 0
         forEachLeaf { (leaf: OrderedLeaf, _: UnsafeRawBufferPointer) in

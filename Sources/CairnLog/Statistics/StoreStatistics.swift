@@ -1,4 +1,4 @@
-// Statistics of a store, for people and tests.
+// Statistics of a store, for users and tests.
 
 import CairnFileSystem
 import CairnFormat
@@ -28,7 +28,7 @@ public struct StoreStatistics: Sendable {
     public struct Segment: Sendable {
         /// The segment's number.
         public let number: UInt32
-        /// Whether it contains what compaction moved; otherwise it is a part of the log.
+        /// Whether it contains blocks that compaction moved; otherwise it is a part of the log.
         public let isSide: Bool
         /// The end of its contents, in bytes.
         public let bytes: UInt64
@@ -58,7 +58,7 @@ public struct StoreStatistics: Sendable {
     public let retiredBytes: UInt64
     /// The open snapshots, oldest first.
     public let snapshots: [Snapshot]
-    /// What was written since the store was opened.
+    /// The bytes written since the store was opened.
     public let written: WrittenBytes
     /// Why background compaction has stopped until the store is opened again: a damaged segment.
     public let compactionFailure: StoreError?
@@ -72,7 +72,8 @@ public struct StoreStatistics: Sendable {
         public let properties: [String]
         /// The number of its entries, one per object.
         public let entries: Int
-        /// The size in bytes of its pages when all of them are in memory, including those still in a checkpoint.
+        /// The size in bytes of its pages when all of them are in memory, including those still in a
+        /// checkpoint.
         public let bytes: Int
     }
 
@@ -89,11 +90,11 @@ public struct StoreStatistics: Sendable {
 }
 
 extension LogStore {
-    /// The current statistics of the store.
+    /// Returns the current statistics of the store.
     ///
     /// - Throws: `StoreError` with `.damaged` if references to large values cannot be read.
-    /// - Complexity: O(number of blocks and of pages of fetch indexes); references to large values are read, and the hash
-    ///   tables of fetch indexes.
+    /// - Complexity: O(number of blocks and of pages of fetch indexes); references to large values are read,
+    ///   and the hash tables of fetch indexes.
     public func statistics() throws(StoreError) -> StoreStatistics {
         let pin = engine.registry.pin()
         let retired = engine.tools.retired.all.reduce(0) { $0 + $1.bytes }

@@ -3,7 +3,7 @@ import CairnStore
 import Synchronization
 
 extension Engine {
-    /// Calls the body, and prefetches concurrently what it will read.
+    /// Calls the body, and concurrently prefetches what it will read.
     func whileReading<Result>(
         _ ahead: ReadingAhead, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -1,4 +1,4 @@
-// The requests of the contract, as commits.
+// The requests of the store's contract, as commits.
 
 import CairnFileSystem
 import CairnFormat
@@ -14,10 +14,10 @@ extension Engine {
         }
         try checkDerivations()
         if !request.redirects.isEmpty { try allowRedirects() }
-        /// Conflicts are thrown as an error, so that the commit is discarded like any that fails.
+        /// Conflicts are thrown as an error, so that the commit is discarded like any other that fails.
         struct Standing {
             var conflicts: [SaveConflict] = []
-            /// Whether it has redirects to write, and the newest segment is one that none may be in.
+            /// Whether it has redirects to write, and the newest segment cannot contain any.
             var needsRedirects = false
         }
         var standing = Standing()
@@ -46,7 +46,7 @@ extension Engine {
             return .saved(saved)
         } catch {
             if standing.needsRedirects {
-                // The first ones of the store: every segment from now on is one for them.
+                // The first redirects of the store: from now on, every segment can contain them.
                 try allowRedirects()
                 return try save(request)
             }
@@ -57,12 +57,12 @@ extension Engine {
         }
     }
 
-    /// New objects as columns; nil if something stands against them.
+    /// Inserts new objects as columns; returns nil if there is a conflict.
     func insert(
         _ rows: inout some NewRowSource, merging: NewRowMerging, author: String?,
         contextName: String?
     ) throws(StoreError) -> NewNumbers? {
-        // What the store computes is told in the result of a save alone.
+        // Only the result of a save contains computed values.
         if derivationUse != .none {
             try checkDerivations()
             let concerns = schema.derivations.concerns
@@ -87,12 +87,12 @@ extension Engine {
     // MARK: Batches
 
     func insert(_ request: BatchInsertRequest) throws(StoreError) -> BatchInsertResult {
-        // A copy of the request counts the references to all it has, so it is made only if it says something else.
+        // A copy of the request retains everything in it, so it is only made if it differs.
         guard request.mergePolicy == .declared else { return try insertFolding(request) }
         return try insertFolding(request.carriedOut)
     }
 
-    /// How often a batch is begun anew without the rows that would come to nothing.
+    /// The maximum number of restarts of a batch without the rows that change nothing.
     private static let mostFoldings = 4
 
     private func insertFolding(_ request: BatchInsertRequest) throws(StoreError)
@@ -108,16 +108,17 @@ extension Engine {
                 restated = found
             }
         }
-        // Others change the store all the time: it is written once more than needed.
+        // Other writers change the store all the time: some rows are written unnecessarily.
         return try insertRows(request, folds: false)
     }
 
-    /// Rows are filled and checked before the turn is taken, as long as they fit the staging memory; what is
-    /// left is filled while the batch has the turn.
+    /// Inserts and updates rows. They are filled and checked before acquiring the write lock, as long as they
+    /// fit the staging memory; the rest is filled while the batch holds the write lock.
     ///
     /// - Parameters:
-    ///   - folds: whether objects that come to what is stored by several rows fail the batch.
-    ///   - restated: those that did so before: their rows are left out, if the store is as it was then.
+    ///   - folds: whether the batch fails if several rows together leave an object as it is stored.
+    ///   - restated: the objects for which that happened before: their rows are skipped, if the store has not
+    ///     changed since.
     private func insertRows(
         _ request: BatchInsertRequest, folds: Bool, _ restated: RestatedObjects? = nil
     ) throws(StoreError) -> BatchInsertResult {
@@ -130,9 +131,9 @@ extension Engine {
         }
         var filler = try request.makeFiller(for: entity)
         let missing = request.concernsMissing ? try request.missingPlan(in: schema) : nil
-        // The first batch is mostly the only one.
-        // Rows that are updated keep their order keys.
+        // Updated rows keep their order keys.
         let orders = schema.orderedReferences[entity.index].count
+        // The first batch is usually the only one.
         let first = reader.batches.take(entity, orders: orders)
         var isEnd = try filler.fill(first, firstRow: 0)
         try first.seal(
@@ -141,9 +142,9 @@ extension Engine {
         var items: [ListLine.Item] = []
         var bytes = first.byteCount
         var rows = first.rows
-        // A list of all there is mostly says what is stored.
+        // A complete list mostly equals what is stored.
         let line = isEnd || missing == nil ? nil : ListLine(entity.index, of: request, reader)
-        // All that is stored will be looked at to see who is missing.
+        // All stored rows will be read to find the missing ones.
         let readsAll = missing.map { $0.scope == nil } ?? false
         func stage() throws(StoreError) {
             while !isEnd, bytes < sizes.stagingBytes {
@@ -172,7 +173,7 @@ extension Engine {
         let (result, commit) = try commit(
             author: request.author, contextName: request.contextName
         ) { builder throws(StoreError) in
-            // A single row is about one object once.
+            // A single row mentions its object once.
             let restating =
                 folds && (rows > 1 || !isEnd)
                 ? RestatingRows(
@@ -195,7 +196,7 @@ extension Engine {
                     firstRow += count
                 }
                 if !isEnd {
-                    // What was staged is written: only a few batches are needed for the rest.
+                    // Staged rows have been written: only a few batches are needed for the rest.
                     let last = more.last
                     more = []
                     items = []
@@ -255,7 +256,7 @@ extension Engine {
         return deleted
     }
 
-    /// Deletes the objects that a batch delete means, in the newest state, which need not be written yet.
+    /// Deletes the objects of a batch delete from the newest state, which may be unwritten.
     private func delete(
         _ request: BatchDeleteRequest, _ planner: inout DeletePlanner,
         _ builder: inout CommitBuilder
@@ -266,7 +267,7 @@ extension Engine {
             let tree = catalog.entities[fetch.entity].tree
             let runner = try FetchRunner(
                 reader: reader, state: builder.state, fetch: fetch, writtenLSN: builder.writtenLSN)
-            // What is wanted in an order, or in part, has to be known before the first is deleted.
+            // If an order or only a part is requested, the objects must be known before the first is deleted.
             let isWhole =
                 fetch.limit == nil && fetch.offset == 0
                 && (fetch.sort.isEmpty || !request.reportsIDs)
@@ -302,7 +303,7 @@ extension Engine {
 
     // MARK: Derived attributes
 
-    /// Refuses to write what could not be kept right.
+    /// Throws if a write could not keep derived attributes correct.
     @inline(__always)
     func checkDerivations() throws(StoreError) {
         if derivationUse == .refused { throw refusedDerivation() }
@@ -333,7 +334,7 @@ extension Engine {
         }.0
     }
 
-    /// Hands out all numbers of a hierarchy up to one at once.
+    /// Issues all numbers of a hierarchy up to one at once.
     func reserveNumbers(upTo number: UInt32, entity: Int) throws(StoreError) {
         precondition(number < FormatLimits.maximumNumber, "the next object has a free number")
         _ = try commit(author: nil, contextName: nil, isSilent: true) {
@@ -348,7 +349,7 @@ extension Engine {
 }
 
 extension SaveRequest {
-    /// Whether there is nothing to write, and nothing to compare either.
+    /// Whether there is nothing to write or compare.
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && pairChanges.isEmpty
             && orderChanges.isEmpty && locked.isEmpty && redirects.isEmpty
@@ -356,7 +357,7 @@ extension SaveRequest {
 }
 
 extension StoreError {
-    /// The error of a save that conflicts stand against.
+    /// Returns the error of a save with conflicts.
     package static func conflicts(_ conflicts: [SaveConflict]) -> StoreError {
         let hasVersions = conflicts.contains { if case .version = $0 { true } else { false } }
         return StoreError(

@@ -1,7 +1,8 @@
 package import CairnStore
 
 extension Engine {
-    /// Creates an engine for an opened log, with everything that an open store does in addition to its commits.
+    /// Creates an engine for an opened log, with everything that an open store does in addition to its
+    /// commits.
     package convenience init(_ opened: OpenedLog, options: LogStoreOptions) throws(StoreError) {
         try self.init(
             opened, options: options,

@@ -1,7 +1,7 @@
 // The engines that are open in this process, so that all users of a store share one.
 //
-// Two engines on one folder would each believe to be the only writer: locks belong to open files, and this
-// process would hold them twice. So stores are told apart by the identity of their lock file.
+// Two engines on one folder would each assume that they are the only writer: locks belong to open files, and
+// this process would hold them twice. Therefore stores are identified by their lock file.
 // Threads: any; one lock, held while a store is opened so that nobody opens it twice. Engines are closed without it: each has a
 // lock of its own for that, which is taken first.
 
@@ -18,7 +18,7 @@ package final class EngineRegistry: Sendable {
     private struct Key: Hashable {
         let identity: FileIdentity
         let isReadOnly: Bool
-        /// Memory file systems number their files alike.
+        /// Memory file systems use the same file numbers.
         let fileSystem: ObjectIdentifier?
         let process: Int
 
@@ -33,15 +33,16 @@ package final class EngineRegistry: Sendable {
     private struct Entry {
         let engine: Engine
         var users: Int
-        /// Whether it is being closed. Whoever wants the store waits for that, without the registry.
+        /// Whether it is being closed. Callers that open the store wait for that, without the registry's
+        /// lock.
         var isClosing = false
-        /// Whether it is being migrated: nobody else gets it.
+        /// Whether it is being migrated: no other caller gets it.
         var isMigrating = false
     }
 
     private let engines = LongLock<[Key: Entry]>([:])
 
-    /// What there was where an engine was looked for.
+    /// The result of looking up an engine.
     private enum Found {
         case engine(Engine)
         /// An engine that is being closed.
@@ -52,9 +53,10 @@ package final class EngineRegistry: Sendable {
         case removed
     }
 
-    /// The engine of a store, which is opened if it is not open yet.
+    /// Returns the engine of a store; opens it if necessary.
     ///
-    /// - Parameter sharesWriter: for callers that only read: they can use the engine that writes, if there is one.
+    /// - Parameter sharesWriter: for callers that only read: whether they can use the engine that writes, if
+    ///   there is one.
     func open(
         _ folder: FilePath, schema: Schema?, options: LogStoreOptions, sharesWriter: Bool = false
     ) throws(StoreError) -> Engine {
@@ -71,7 +73,7 @@ package final class EngineRegistry: Sendable {
                 Pause.milliseconds(5)
                 waits += 0.005
             case .engine(let engine):
-                // Here nothing is locked.
+                // No lock is held here.
                 engine.changes.deliver()
                 if schema != nil { engine.keepBuiltIndexes() }
                 return engine
@@ -82,7 +84,7 @@ package final class EngineRegistry: Sendable {
         throw Self.restless(folder)
     }
 
-    /// How often something is tried again whose lock file was removed meanwhile.
+    /// The number of attempts when the lock file is removed concurrently.
     private static let attempts = 20
 
     private static func restless(_ folder: FilePath) -> StoreError {
@@ -111,7 +113,7 @@ package final class EngineRegistry: Sendable {
                         "the store is open with another model: \(schema.difference(to: entry.engine.schema))",
                         context: .init(path: "\(folder)"))
                 }
-                // Whoever opens a store sees what is in it by now.
+                // A caller that opens a store sees its current contents.
                 _ = try entry.engine.refreshUntold()
                 engines[key]?.users += 1
                 return .engine(entry.engine)
@@ -124,8 +126,8 @@ package final class EngineRegistry: Sendable {
 
     // MARK: Migration
 
-    /// Opens a store that nobody else in this process has open, for its model to be changed: whoever wants it meanwhile waits.
-    /// It is to be closed by `closeAfterMigration`.
+    /// Opens a store that is not open elsewhere in this process, to change its model: callers that open it
+    /// concurrently wait. `closeAfterMigration` must close it.
     package func openToMigrate(_ folder: FilePath, options: LogStoreOptions) throws(StoreError)
         -> Engine
     {
@@ -135,7 +137,7 @@ package final class EngineRegistry: Sendable {
             switch try openToMigrateOnce(folder, options) {
             case .engine(let engine):
                 do throws(StoreError) {
-                    // No other process writes before it is over, whoever waits.
+                    // No other process can write before the end of the migration.
                     engine.lease.pin()
                     try engine.withLease { _ in }
                 } catch {
@@ -175,7 +177,7 @@ package final class EngineRegistry: Sendable {
         }
     }
 
-    /// Closes an engine that was opened to be migrated.
+    /// Closes an engine that was opened for migration.
     package func closeAfterMigration(_ engine: Engine) throws(StoreError) {
         defer {
             engines.withLock { engines in
@@ -189,7 +191,7 @@ package final class EngineRegistry: Sendable {
 
     // MARK: Alone
 
-    /// What there was where a store was to be locked.
+    /// The result of locking a store.
     private enum Locked {
         case files(StoreFiles)
         /// The store does not exist.
@@ -199,10 +201,10 @@ package final class EngineRegistry: Sendable {
         case removed
     }
 
-    /// The files of a store that nobody has open, here or elsewhere, and that nobody can open until they are released;
-    /// nil if the store is gone.
+    /// Locks a store that is not open, in this process or elsewhere, and that cannot be opened until its
+    /// files are released; returns nil if it no longer exists.
     ///
-    /// - Parameter force: closes it here, and does not care for other processes.
+    /// - Parameter force: closes it in this process, and ignores other processes.
     func lockAlone(_ folder: FilePath, _ fileSystem: any FileSystem, force: Bool) throws
         -> StoreFiles?
     {
@@ -219,7 +221,7 @@ package final class EngineRegistry: Sendable {
                         .storeInUse, "the store is open in this process: close it first",
                         context: .init(path: "\(folder)"))
                 }
-                // What it cannot write is of no use to anybody; but it must be closed.
+                // What it cannot write is no longer needed; but it must be closed.
                 do throws(StoreError) {
                     try shut(engine, whateverItsUsers: true)
                 } catch {
@@ -260,8 +262,8 @@ package final class EngineRegistry: Sendable {
         }
     }
 
-    /// Opens a store that is not open yet. If a checkpoint contradicts the log although its checksums are right, the
-    /// checkpoint is considered wrong, and the log is read without it.
+    /// Opens a store that is not open yet. If a checkpoint contradicts the log although its checksums are
+    /// valid, the checkpoint is treated as invalid, and the log is read without it.
     private static func open(_ opener: StoreOpener, _ lock: any File, _ schema: Schema?)
         throws(StoreError) -> Engine?
     {
@@ -277,7 +279,7 @@ package final class EngineRegistry: Sendable {
         }
     }
 
-    /// An engine over a log; closed again if it cannot be made ready.
+    /// Creates an engine for a log; closes it if it cannot be prepared.
     private static func begin(_ log: OpenedLog, _ opener: StoreOpener) throws(StoreError) -> Engine
     {
         let engine: Engine
@@ -296,7 +298,7 @@ package final class EngineRegistry: Sendable {
         return engine
     }
 
-    /// One user less; the last one closes the engine.
+    /// Removes one user; the last one closes the engine.
     func close(_ engine: Engine) throws(StoreError) {
         let isLast = engines.withLock { engines in
             guard let (key, entry) = engines.first(where: { $0.value.engine === engine }) else {
@@ -311,11 +313,11 @@ package final class EngineRegistry: Sendable {
 
     // MARK: Closing
 
-    /// Closes an engine, as its last user or whoever else has it open.
+    /// Closes an engine, for its last user or for another owner.
     ///
-    /// Closing waits for the turn, and whoever has that may run a batch insert's closure, which may open and close other
-    /// stores: so it is done without the registry. The engine stays listed meanwhile, for nobody to open its store a second
-    /// time.
+    /// Closing waits for the write lock, whose holder may run a batch insert's closure, which may open and
+    /// close other stores: it is therefore done without the registry's lock. The engine stays listed in the
+    /// meantime, so that its store is not opened a second time.
     private func shut(_ engine: Engine, whateverItsUsers: Bool = false) throws(StoreError) {
         try engine.checkReentry()
         try engine.closing.withLock { _ throws(StoreError) in
@@ -324,7 +326,7 @@ package final class EngineRegistry: Sendable {
                     return nil
                 }
                 if entry.users > 1, !whateverItsUsers {
-                    // Somebody opened it since.
+                    // It was opened again since.
                     engines[key]?.users -= 1
                     return nil
                 }

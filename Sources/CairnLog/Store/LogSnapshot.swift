@@ -1,7 +1,7 @@
 // A snapshot of a store for readers.
 //
-// It pins its state as long as it lives, unless it is expired: then whatever runs on it ends first, and everything after
-// throws (ST4).
+// It pins its state as long as it lives, unless it expires: then running operations end first, and later ones
+// throw (ST4).
 //
 // Threads: any; the state does not change while it is read.
 
@@ -13,11 +13,11 @@ import Synchronization
 package final class LogSnapshot: StoreSnapshot, RowStream {
     let engine: Engine
     private let pin: SnapshotPin
-    /// Whether it is of a past state, of which the registry of the engine knows nothing.
+    /// Whether its state is a past one, which is not in the engine's registry.
     private let isPast: Bool
     package let schema: Schema
 
-    /// - Parameter state: a past one; nil: the newest one that is published.
+    /// - Parameter state: a past state; nil: the newest published one.
     package init(engine: Engine, name: String? = nil, state: PinnedState<EngineState>? = nil) {
         self.engine = engine
         isPast = state != nil
@@ -29,7 +29,7 @@ package final class LogSnapshot: StoreSnapshot, RowStream {
 
     deinit {
         engine.snapshots.remove(pin)
-        // What it kept may go now.
+        // The files that it retained may be removed now.
         if isPast, engine.registry.tellsOfReleases { engine.scheduleSweep() }
     }
 
@@ -37,13 +37,13 @@ package final class LogSnapshot: StoreSnapshot, RowStream {
 
     package var identity: StoreIdentity { engine.identity }
 
-    /// Its state, unless it is expired.
+    /// Its state, unless it expired.
     var pinned: PinnedState<EngineState>? { pin.state }
 
-    /// Its state, or the error that says why it is expired.
+    /// Returns its state, or throws the reason for its expiry.
     package func readable() throws(StoreError) -> PinnedState<EngineState> { try pin.readable() }
 
-    /// Runs a closure over the state, which is all there if nothing is thrown.
+    /// Runs a closure over the state, which is complete if no error is thrown.
     func reading<R>(_ body: (PinnedState<EngineState>) throws(StoreError) -> R) throws(StoreError)
         -> R
     {
@@ -173,7 +173,7 @@ package final class LogSnapshot: StoreSnapshot, RowStream {
         }
     }
 
-    /// Where the row of an object lies; nil if there is none.
+    /// Returns the place of an object's row; nil if there is none.
     func hit(_ id: ObjectID, _ state: EngineState) -> RowHit? {
         guard !id.isTemporary, id.store == engine.identity.identifier,
             let tree = state.catalog.treeIndex(id: id.hierarchy),

@@ -1,8 +1,9 @@
 extension LogStore {
-    /// The effectiveness of the block cache: many misses in work that reads the same data repeatedly mean that
-    /// ``LogStoreOptions/cacheBytes`` is too small.
+    /// The effectiveness of the block cache: many misses in work that reads the same data repeatedly mean
+    /// that ``LogStoreOptions/cacheBytes`` is too small.
     ///
-    /// All users of the store in the process share the cache. What commits write is cached when it is read.
+    /// All users of the store in the process share the cache. Blocks that commits write are cached when they
+    /// are read.
     ///
     /// - Complexity: O(1).
     public var blockCache: BlockCacheUse { engine.reader.cache.use }

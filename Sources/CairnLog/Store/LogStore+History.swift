@@ -11,7 +11,7 @@ extension LogStore: HistoryStore {
         return asksForHistory ? .on : .keptOn
     }
 
-    /// The retained range of the history; nil if the store keeps none.
+    /// Returns the retained range of the history; nil if the store keeps none.
     ///
     /// - Throws: `StoreError` if the store was closed.
     public func historyBounds() throws(StoreError) -> PersistentHistoryBounds? {
@@ -25,7 +25,7 @@ extension LogStore: HistoryStore {
         }
     }
 
-    /// Iterates over the transactions after a commit.
+    /// Returns a cursor over the transactions after a commit.
     public func historyCursor(after number: UInt64) throws(StoreError)
         -> any PersistentHistoryCursor
     {
@@ -33,7 +33,7 @@ extension LogStore: HistoryStore {
         return try engine.historyReader(after: number)
     }
 
-    /// The newest retained transaction up to a commit, and when it was committed.
+    /// Returns the newest retained transaction up to a commit, and the date of its commit.
     public func historyMoment(through number: UInt64) throws(StoreError) -> (
         transaction: UInt64, time: Date
     )? {
@@ -43,7 +43,7 @@ extension LogStore: HistoryStore {
         }
     }
 
-    /// The newest retained transaction that was committed before a date.
+    /// Returns the newest retained transaction that was committed before a date.
     public func historyTransaction(before date: Date) throws(StoreError) -> UInt64? {
         try checkOpen()
         return try engine.historyTransaction(before: date.timeIntervalSinceReferenceDate)
@@ -55,13 +55,13 @@ extension LogStore: HistoryStore {
         return try engine.deleteHistory(through: number)
     }
 
-    /// The registered consumers, and the last commit that each of them has seen.
+    /// Returns the registered consumers, and the last commit that each of them has seen.
     public func historyConsumerNumbers() throws(StoreError) -> [String: UInt64] {
         try checkOpen()
         return engine.historySettings?.consumers ?? [:]
     }
 
-    /// Records how far a consumer has seen the history; nil removes the consumer.
+    /// Records the last commit that a consumer has seen; nil removes the consumer.
     public func setHistoryConsumer(_ name: String, seen number: UInt64?, mustExist: Bool)
         throws(StoreError)
     {
@@ -69,7 +69,7 @@ extension LogStore: HistoryStore {
         try engine.setHistoryConsumer(name, seen: number, mustExist: mustExist)
     }
 
-    /// How many transactions are retained, and the bytes of their frames.
+    /// The number of retained transactions, and the size of their frames in bytes.
     package var historyUse: (transactions: Int, bytes: UInt64) {
         engine.registry.read { ($0.history.count, $0.history.bytes) }
     }

@@ -3,7 +3,7 @@ package import CairnModel
 package import CairnStore
 
 extension LogStore: KeyedStore {
-    /// The current row of an object.
+    /// Returns the current row of an object.
     package func row(_ reference: UInt64, entity: Int) throws(StoreError) -> StreamedRow? {
         try checkOpen()
         guard let number = UInt32(exactly: reference) else { return nil }
@@ -13,7 +13,7 @@ extension LogStore: KeyedStore {
         }
     }
 
-    /// The row that has a key now.
+    /// Returns the current row with a key.
     package func find(
         _ comparison: PredicateNode.Comparison, entity: Int, includesSubentities: Bool
     ) throws(StoreError) -> FoundRow? {
@@ -24,7 +24,7 @@ extension LogStore: KeyedStore {
         }
     }
 
-    /// The rows of the members of a relationship now.
+    /// Passes the current rows of a relationship's members.
     package func related(
         _ relationship: Int, entity: Int, owner: UInt64, most: Int, _ room: RowRoom,
         _ body: (StreamedRows) -> Void
@@ -36,7 +36,7 @@ extension LogStore: KeyedStore {
         guard case .inverseColumn(let destination, let column) = description.storage,
             let number = UInt32(exactly: owner),
             let reference = catalog.reference(ofColumn: column, entity: destination),
-            // Else the table has the rows of others too.
+            // Otherwise the table also contains rows of other entities.
             catalog.references[reference].entity == destination
         else { return false }
         return try reader.withWholeState { () throws(StoreError) in

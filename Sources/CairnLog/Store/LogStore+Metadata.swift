@@ -6,7 +6,7 @@ public import CairnStore
 public import FoundationEssentials
 
 extension LogStore: MetadataStore {
-    /// The store's metadata, including values that are not written yet.
+    /// Returns the store's metadata, including values that are not written yet.
     ///
     /// - Throws: `StoreError` if the store was closed.
     public func metadata() throws(StoreError) -> StoreMetadata {
@@ -17,20 +17,20 @@ extension LogStore: MetadataStore {
             model: engine.registry.read { $0.catalog.storedModel }, values: values)
     }
 
-    /// Replaces all of the program's values. They are written atomically with the next save. Values that no save has
-    /// written when the store is closed are lost.
+    /// Replaces all of the program's values. They are written atomically with the next save. Values that no
+    /// save has written when the store is closed are lost.
     ///
     /// ```swift
     /// try store.setMetadata(["syncToken": .string(token)])
     /// ```
     ///
-    /// If two threads set them at the same time, the last one wins. After the first save that writes any, versions of this
-    /// library that do not support metadata can read the store but not write to it.
+    /// If two threads set them at the same time, the last one wins. After the first save that writes any,
+    /// versions of this library that do not support metadata can read the store but not write to it.
     ///
-    /// - Parameter identifier: the store's identifier from the next time it is opened: ids of objects use it then, and
-    ///   older ids are foreign. Nil: no change.
-    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if a value is an object id, or if the values exceed 16 MiB
-    ///   minus 256 KiB, which the store reserves.
+    /// - Parameter identifier: the store's identifier from the next time it is opened: ids of objects use it
+    ///   then, and older ids are foreign. Nil: no change.
+    /// - Throws: `StoreError`: `.readOnly`; `.invalidRequest` if a value is an object id, or if the values
+    ///   exceed 16 MiB minus 256 KiB, which the store reserves.
     public func setMetadata(_ values: [String: Value], identifier: UUID?) throws(StoreError) {
         try checkOpen()
         try engine.setMetadata(values, identifier: identifier)
@@ -38,7 +38,7 @@ extension LogStore: MetadataStore {
 
     /// Writes pending metadata, if any, in a separate commit.
     ///
-    /// - Throws: `StoreError` as a save.
+    /// - Throws: `StoreError`, like a save.
     public func writeMetadata() throws(StoreError) {
         try checkOpen()
         try engine.writeMetadata()
@@ -47,8 +47,8 @@ extension LogStore: MetadataStore {
     /// Whether metadata are waiting for a save.
     public var hasMetadataToWrite: Bool { engine.tools.metadata.isWaiting }
 
-    /// The metadata of a store that need not be open. While a program writes to it, this returns what that program has made
-    /// durable.
+    /// Returns the metadata of a store that need not be open. While a program writes to it, these are the
+    /// metadata that the program has made durable.
     ///
     /// ```swift
     /// let metadata = try LogStore.metadata(forStoreAt: "shop.cairn")
@@ -61,7 +61,7 @@ extension LogStore: MetadataStore {
         try metadata(forStoreAt: path, on: POSIXFileSystem())
     }
 
-    /// The same on any disk.
+    /// Returns the metadata of a store on any file system.
     static func metadata(forStoreAt path: String, on fileSystem: any FileSystem)
         throws(StoreError) -> StoreMetadata
     {
@@ -70,21 +70,21 @@ extension LogStore: MetadataStore {
         return try store.metadata()
     }
 
-    /// Immediately replaces all of the programs' values in a store that need not be open. If it is open in this process,
-    /// that store writes them.
+    /// Immediately replaces all of the programs' values in a store that need not be open. If it is open in
+    /// this process, that store writes them.
     ///
-    /// - Parameter identifier: the store's identifier from now on; nil: no change. A store that is open in this process
-    ///   keeps its own until it is closed.
-    /// - Throws: `StoreError`: `.storeInUse` if another process writes to the store; the errors of opening it;
-    ///   `.invalidRequest` if a value is an object id, or if the values exceed 16 MiB minus 256 KiB, which the store
-    ///   reserves.
+    /// - Parameter identifier: the store's identifier from now on; nil: no change. A store that is open in
+    ///   this process keeps its own until it is closed.
+    /// - Throws: `StoreError`: `.storeInUse` if another process writes to the store; the errors of opening
+    ///   it; `.invalidRequest` if a value is an object id, or if the values exceed 16 MiB minus 256 KiB,
+    ///   which the store reserves.
     public static func setMetadata(
         _ values: [String: Value], identifier: UUID? = nil, forStoreAt path: String
     ) throws(StoreError) {
         try setMetadata(values, identifier: identifier, forStoreAt: path, on: POSIXFileSystem())
     }
 
-    /// The same on any disk.
+    /// Replaces the values of a store on any file system.
     static func setMetadata(
         _ values: [String: Value], identifier: UUID? = nil, forStoreAt path: String,
         on fileSystem: any FileSystem
@@ -99,7 +99,8 @@ extension LogStore: MetadataStore {
                 try store.writeMetadata()
                 try store.synchronize()
             } catch {
-                // Where the store is open besides, no later save is to write what was refused.
+                // If the store is also open elsewhere in this process, no later save may write rejected
+                // values.
                 store.engine.tools.metadata.endWaiting(turn, for: before)
                 throw error
             }

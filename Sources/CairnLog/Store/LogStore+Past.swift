@@ -5,7 +5,7 @@ public import CairnStore
 public import FoundationEssentials
 
 extension LogStore: PastStore {
-    /// The past states that can be read, and the space they take; nil if none are kept.
+    /// Returns the past states that can be read, and the space they take; nil if none are kept.
     ///
     /// - Throws: `StoreError` if the store was closed.
     public func pastStateBounds() throws(StoreError) -> PastStateBounds? {
@@ -13,13 +13,13 @@ extension LogStore: PastStore {
         return try engine.pastBounds()
     }
 
-    /// The state after a commit, if past states are kept that long (``LogStoreOptions/pastStates``).
+    /// Returns the state after a commit, if past states are kept that long (``LogStoreOptions/pastStates``).
     public func snapshot(at number: UInt64) throws(StoreError) -> any StoreSnapshot {
         try checkOpen()
         return LogSnapshot(engine: engine, state: try engine.pinPast(number))
     }
 
-    /// The last commit up to a date.
+    /// Returns the number of the last commit up to a date.
     public func transactionNumber(at date: Date) throws(StoreError) -> UInt64 {
         try checkOpen()
         return try engine.pastCommit(at: date.timeIntervalSinceReferenceDate)

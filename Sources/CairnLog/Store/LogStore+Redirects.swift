@@ -4,6 +4,6 @@ extension LogStore {
     /// Whether ids of deleted objects can be redirected to others.
     public var hasRedirects: Bool { engine.tools.mayRedirect.load(ordering: .relaxed) }
 
-    /// How many objects were folded into others that their ids lead to.
+    /// The number of objects that were merged into others, to which their ids are redirected.
     package var redirectCount: Int { engine.registry.read { $0.redirects?.count ?? 0 } }
 }

@@ -10,8 +10,9 @@ import SystemPackage
 
 /// A store in a folder, or in memory, that keeps its objects in a log.
 ///
-/// All users of the same store in a process share one engine. Processes acquire the write lock for each commit, and others
-/// can read meanwhile. A process that does not get the write lock in time receives an error that names its holder.
+/// All users of the same store in a process share one engine. Processes acquire the write lock for each
+/// commit; others can read at the same time. A process that does not get the write lock in time receives an
+/// error that names its holder.
 ///
 /// ```swift
 /// let store = try LogStore.open(at: "shop.cairn", schema: Schema(model))
@@ -20,7 +21,7 @@ import SystemPackage
 public final class LogStore: PersistentStore {
     package let engine: Engine
     private let isOpen = Mutex(true)
-    /// Whether whoever opened it wants a history.
+    /// Whether it was opened with persistent history tracking.
     let asksForHistory: Bool
 
     private init(_ engine: Engine, asksForHistory: Bool = false) {
@@ -28,34 +29,34 @@ public final class LogStore: PersistentStore {
         self.asksForHistory = asksForHistory
     }
 
-    /// A store on an engine that somebody else closes.
+    /// A store on an engine that its owner closes.
     package init(borrowing engine: Engine) {
         self.engine = engine
         asksForHistory = false
     }
 
-    /// Ends the use of an engine that somebody else closes.
+    /// Ends the use of an engine that its owner closes.
     package func giveBack() { isOpen.withLock { $0 = false } }
 
     deinit {
-        // An object that is let go without `close` has nobody left to tell of an error.
+        // If a store is released without `close`, there is no caller to report an error to.
         try? close()
     }
 
     /// Opens the store in a folder, or creates it.
     ///
-    /// Without a schema the store must exist, and its own model is used. With a schema, that one determines everything that
-    /// is not stored: validation, defaults and delete rules, transformers, requests, merge rules. If several users in a
-    /// process have the store open, the model of the first is used.
+    /// Without a schema the store must exist, and its own model is used. With a schema, that one determines
+    /// everything that is not stored: validation, defaults and delete rules, transformers, requests, merge
+    /// rules. If several users in a process have the store open, the model of the first is used.
     ///
-    /// - Throws: `StoreError`: `.storeInUse` if another process is creating or migrating it, or another machine has it open
-    ///   for writing; `.incompatibleModel` if the store has another version of the model (see
-    ///   ``LogStoreOptions/ignoresModelVersion``); `.damaged` with the location; `.cancelled` if `recoveryProgress`
-    ///   returned false; otherwise `.openFailed`.
-    /// - Complexity: O(log after the newest checkpoint), whose parts are read when they are first accessed; without a
-    ///   checkpoint O(size of the log). Memory for 8 bytes per object, in pages of 512 objects with consecutive numbers. A
-    ///   store assigns numbers in that order. A log from another source, with sparse numbers, takes a page of 4 KiB per
-    ///   object: open such logs in a process with limited memory.
+    /// - Throws: `StoreError`: `.storeInUse` if another process is creating or migrating it, or another
+    ///   machine has it open for writing; `.incompatibleModel` if the store has another version of the model
+    ///   (see ``LogStoreOptions/ignoresModelVersion``); `.damaged` with the location; `.cancelled` if
+    ///   `recoveryProgress` returned false; otherwise `.openFailed`.
+    /// - Complexity: O(log after the newest checkpoint), whose parts are read when they are first accessed;
+    ///   without a checkpoint O(size of the log). Memory for 8 bytes per object, in pages of 512 objects with
+    ///   consecutive numbers. A store assigns numbers in that order. A log from another source, with sparse
+    ///   numbers, takes a page of 4 KiB per object: open such logs in a process with limited memory.
     public static func open(
         at path: String, schema: Schema? = nil, options: LogStoreOptions = LogStoreOptions()
     ) throws(StoreError) -> LogStore {
@@ -67,7 +68,7 @@ public final class LogStore: PersistentStore {
                 }
                 if let retention = options.pastStates { try engine.setPastStates(retention) }
             } catch {
-                // Nobody is left to use it.
+                // No user is left.
                 try? EngineRegistry.shared.close(engine)
                 throw error
             }
@@ -92,7 +93,8 @@ public final class LogStore: PersistentStore {
         return try EngineRegistry.shared.open(FilePath(path), schema: schema, options: options)
     }
 
-    /// A store to be read as it is now: with what was written to it in this process, if it is open here.
+    /// Opens a store to read its current state: including everything written to it in this process, if it is
+    /// open here.
     package static func openToCopy(at path: String, on fileSystem: any FileSystem)
         throws(StoreError)
         -> LogStore
@@ -100,7 +102,7 @@ public final class LogStore: PersistentStore {
         var options = LogStoreOptions()
         options.isReadOnly = true
         options.fileSystem = fileSystem
-        // It is open for a moment, and not while another machine has it open to write.
+        // It is only open for a moment, and not while another machine has it open for writing.
         options.allowsSharedDisk = true
         return LogStore(
             try EngineRegistry.shared.open(
@@ -112,16 +114,17 @@ public final class LogStore: PersistentStore {
         try engine.keepingLease(body)
     }
 
-    /// The number of the last commit that is published.
+    /// The number of the last published commit.
     package var lastCommit: UInt64 { engine.registry.read { $0.commit } }
 
-    /// A store in memory, which uses the same engine without a disk. Its contents are lost when it is closed.
+    /// Creates a store in memory, which uses the same engine without a disk. Its contents are lost when it is
+    /// closed.
     public static func inMemory(schema: Schema, options: LogStoreOptions = LogStoreOptions())
         throws(StoreError) -> LogStore
     {
         var options = options
         options.fileSystem = MemoryFileSystem()
-        // Memory has nothing to be synced.
+        // Nothing in memory needs to be synced.
         options.durability = .relaxed
         options.sizes.fillBytes = 0
         options.sizes.checkpointBytes = .max
@@ -129,7 +132,7 @@ public final class LogStore: PersistentStore {
         return try open(at: "/store", schema: schema, options: options)
     }
 
-    /// How the store names its objects.
+    /// The identity that the store uses in object ids.
     public var identity: StoreIdentity { engine.identity }
 
     /// The model with which the store was opened. Its entities are in the store's order.
@@ -143,13 +146,13 @@ public final class LogStore: PersistentStore {
         engine.files.fileSystem is MemoryFileSystem ? nil : "\(engine.files.folder)"
     }
 
-    /// Whether both are one open store: changes of one are changes of the other.
+    /// Whether both use the same open store: changes of one are changes of the other.
     package func isOneStore(with other: LogStore) -> Bool { engine === other.engine }
 
-    /// When commits of the store return.
+    /// The durability of commits when they return.
     package var durability: LogStoreOptions.Durability { engine.durability }
 
-    /// What happened when the store was opened.
+    /// The outcome of recovery when the store was opened.
     public var recovery: RecoveryReport { engine.recovery }
 
     package func checkOpen() throws(StoreError) {
@@ -158,13 +161,13 @@ public final class LogStore: PersistentStore {
         }
     }
 
-    /// A snapshot of the newest published state.
+    /// Returns a snapshot of the newest published state.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
         try checkOpen()
         return LogSnapshot(engine: engine)
     }
 
-    /// A snapshot with a name, by which `statistics` identifies it if it retains an old state.
+    /// Returns a snapshot with a name, by which `statistics` identifies it if it retains an old state.
     public func snapshot(named name: String) throws(StoreError) -> any StoreSnapshot {
         try checkOpen()
         return LogSnapshot(engine: engine, name: name)
@@ -197,14 +200,14 @@ public final class LogStore: PersistentStore {
         return try engine.delete(request)
     }
 
-    /// Permanent ids for new objects of these entities, in the same order.
+    /// Returns permanent ids for new objects of these entities, in the same order.
     public func obtainPermanentIDs(forEntities entities: [Int]) throws(StoreError) -> [ObjectID] {
         try checkOpen()
         return try engine.obtainPermanentIDs(entities)
     }
 
-    /// Hands out all numbers of an entity's hierarchy up to one, so that objects can be saved under them and others
-    /// never get them: for objects that come from elsewhere with the numbers that they have there.
+    /// Issues all numbers of an entity's hierarchy up to one, so that objects can be saved with them and
+    /// others never get them: for objects from another source that keep their numbers.
     ///
     /// - Complexity: O(1).
     package func reserveNumbers(upTo number: UInt32, entity: Int) throws(StoreError) {
@@ -229,9 +232,10 @@ public final class LogStore: PersistentStore {
 
     /// Closes the store. Snapshots that still exist stay readable.
     ///
-    /// - Throws: `StoreError` if commits that did not wait for the disk may not be on it. The store is closed anyway.
+    /// - Throws: `StoreError` if commits that did not wait for the disk may not be durable. The store is
+    ///   closed anyway.
     public func close() throws(StoreError) {
-        // From within a batch insert's closure it cannot be closed, and stays open.
+        // It cannot be closed from within a batch insert's closure, and stays open.
         try engine.checkReentry()
         guard
             isOpen.withLock({ isOpen in
@@ -244,7 +248,7 @@ public final class LogStore: PersistentStore {
 }
 
 extension LogStore: ColumnStore {
-    /// New objects as columns.
+    /// Inserts new objects as columns.
     package func insert(
         _ rows: inout some NewRowSource, merging: NewRowMerging, author: String?,
         contextName: String?

@@ -1,14 +1,16 @@
 // Empties the folder of a store, to remove it or to replace it by another one.            Format 20.6
 //
-//   1. Both bytes of the lock file are locked exclusively: nobody has the store open, and nobody opens it meanwhile.
-//   2. The lock file says, durably, that there is no store here: whatever stops what follows, nothing opens what is left,
-//      and doing it again finishes it.                                                        F-224
-//   3. Checkpoints and segments go, and the folder is synced. If not even the first of them can go, as in a folder that
-//      may not be written, the lock file says again what it said.
-//   4. To remove it the lock file goes, then the folder. Who waited for that lock file finds that it is not the folder's
-//      any more, and begins anew (StoreOpener).
+//   1. Both bytes of the lock file are locked exclusively: the store is not open, and cannot be opened in the
+//      meantime.
+//   2. The lock file records durably that there is no store here: if the following steps are interrupted,
+//      what is left cannot be opened, and repeating the removal completes it.    F-224
+//   3. Checkpoints and segments are removed, and the folder is synced. If not even the first of them can be
+//      removed, as in a read-only folder, the lock file is restored.
+//   4. To remove the store, the lock file is removed, then the folder. A process that waited for that lock
+//      file finds that it no longer belongs to the folder, and starts again (StoreOpener).
 //
-// Invariants: a file that is not the store's is never touched. What was written before step 2 is whole if it broke off.
+// Invariants: a file that is not the store's is never touched. After an interruption before step 2, the store
+// is intact.
 // Threads: one removal in one thread.
 
 package import CairnFileSystem
@@ -29,11 +31,11 @@ package struct StoreRemoval {
         self.force = force
     }
 
-    /// Removes the store, and the folder with it. Where there is none nothing is done.
+    /// Removes the store, and the folder with it. Does nothing if there is no store.
     package func remove() throws(StoreError) {
         try mapped {
             guard let files = try alone() else {
-                // A removal that broke off at its end leaves an empty folder.
+                // An interrupted removal may leave an empty folder.
                 if try fileSystem.exists(folder) { try removeFolder() }
                 return
             }
@@ -46,8 +48,8 @@ package struct StoreRemoval {
         }
     }
 
-    /// Removes the empty folder. One that cannot be removed stays: a mounted disk, a link, `.`, a folder in one that others
-    /// own; or somebody makes a store in it already.
+    /// Removes the empty folder. A folder that cannot be removed stays: a mounted disk, a link, `.`, a folder
+    /// in one that others own; or another process is already creating a store in it.
     private func removeFolder() throws {
         do {
             try fileSystem.removeDirectory(folder)
@@ -69,14 +71,15 @@ package struct StoreRemoval {
 
     // MARK: Steps
 
-    /// The store's files, which nobody else has open or opens; nil if there is nothing at the path, or an empty folder.
+    /// Locks and returns the store's files, so that no other process has it open or can open it; nil if there
+    /// is nothing at the path, or an empty folder.
     package func alone() throws -> StoreFiles? {
         guard try holdsStore() else { return nil }
         return try EngineRegistry.shared.lockAlone(folder, fileSystem, force: force)
     }
 
-    /// Whether there is a store, or what is left of one, and nothing else; false if there is nothing at the path, or an
-    /// empty folder.
+    /// Whether there is a store, or the remains of one, and nothing else; false if there is nothing at the
+    /// path, or an empty folder.
     package func holdsStore() throws -> Bool {
         guard try fileSystem.exists(folder) else { return false }
         let names = try fileSystem.list(folder)
@@ -92,8 +95,8 @@ package struct StoreRemoval {
         return true
     }
 
-    /// Other programs call files `lock` as well. One that is a store's without segments is empty, or begins as a mark does:
-    /// what a failing power left of that may be zeros.
+    /// Other programs use files named `lock` as well. The lock file of a store without segments is empty, or
+    /// begins like a mark: after a power failure the mark may be zeros.
     private func refuseForeignLock() throws {
         let path = folder.appending(SegmentName.lock)
         guard let lock = try fileSystem.openIfPresent(path, .read) else { return }
@@ -106,7 +109,7 @@ package struct StoreRemoval {
         else { throw refusal("the folder's file \(SegmentName.lock) is not a store's") }
     }
 
-    /// A folder of our own, locked. What somebody has made there since it was empty is left alone.
+    /// Creates and locks a new folder. Files that were created there since it was empty are left alone.
     package func made() throws -> StoreFiles {
         if try !fileSystem.exists(folder) { try fileSystem.makeDirectory(folder) }
         guard try fileSystem.list(folder).isEmpty else { throw isMadeMeanwhile() }
@@ -128,7 +131,7 @@ package struct StoreRemoval {
             context: .init(path: "\(folder)"))
     }
 
-    /// Removes all but the lock file, which says that there is no store.
+    /// Removes everything except the lock file, which then records that there is no store.
     package func empty(_ files: StoreFiles, for storeID: StoreID) throws {
         let before = RawBytes(count: MarkRecord.size)
         before.mutable.initializeMemory(as: UInt8.self, repeating: 0)

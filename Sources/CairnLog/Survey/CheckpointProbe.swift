@@ -1,6 +1,6 @@
 // Whether a checkpoint could be used for opening, determined from its first and last bytes.         Format 85
 //
-// Its parts are not read: one that is broken inside shows when the store is opened with it.
+// Its parts are not read: damage inside is only detected when the store is opened with it.
 
 import CairnFileSystem
 import CairnFormat
@@ -12,14 +12,14 @@ struct CheckpointProbe {
     let bytes: UInt64
     /// The position at which the log continues after it; nil if it cannot be used.
     let end: LogEnd?
-    /// Whether only past states can be made from it: the segment of its commit has left the store.
+    /// Whether only past states can be created from it: the segment of its commit is no longer in the store.
     let isPast: Bool
-    /// Where its commit's frame is.
+    /// The place of its commit's frame.
     let commitPlace: Place
     /// Why it cannot be used.
     let problem: String?
 
-    /// The checkpoints of a folder, the newest first.
+    /// Returns the checkpoints of a folder, newest first.
     static func all(in survey: FolderSurvey, _ fileSystem: any FileSystem) throws(StoreError)
         -> [CheckpointProbe]
     {

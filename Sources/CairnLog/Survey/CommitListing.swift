@@ -1,8 +1,8 @@
 // The commits in the files of a store, with their times and counts.
 //
-// Headers alone are read, and the payloads of commits: it takes no lock, opens no engine, and works on a store that does not
-// open. Behind a header that is damaged it looks for the next one. Compaction removes old commits with their segments: no file
-// has those any more.
+// It only reads headers and the payloads of commits: it takes no lock, opens no engine, and works on a store
+// that does not open. After a damaged header it searches for the next one. Compaction removes old commits
+// with their segments: no file contains those any longer.
 //
 // Threads: one listing in one thread.
 
@@ -15,22 +15,22 @@ import SystemPackage
 package struct CommitSummary: Sendable {
     /// Its number.
     package let number: UInt64
-    /// When it was made, in seconds since 2001, by the clock of whoever made it.
+    /// The time of the commit, in seconds since 2001, by the writer's clock.
     package let time: Double
-    /// How many objects it inserted.
+    /// The number of inserted objects.
     package let inserted: UInt64
-    /// How many it changed.
+    /// The number of changed objects.
     package let updated: UInt64
-    /// How many it deleted.
+    /// The number of deleted objects.
     package let deleted: UInt64
 }
 
 /// Reads the commits of a store's folder.
 package enum CommitListing {
-    /// Gives each commit to the body, those of the oldest segment first.
+    /// Passes each commit to the body, starting with the oldest segment.
     ///
     /// - Throws: `StoreError` if the folder cannot be read, and what the body throws.
-    /// - Complexity: O(frames); payloads of others than commits are not read.
+    /// - Complexity: O(frames); only payloads of commits are read.
     package static func forEach(
         at path: String, options: LogStoreOptions = LogStoreOptions(),
         _ body: (CommitSummary) throws -> Void
@@ -61,7 +61,7 @@ package enum CommitListing {
         }
     }
 
-    /// The frame at a position, or if there is none the next one behind it; nil if there is none either.
+    /// Returns the frame at a position, or else the next one after it; nil if there is none.
     private static func frame(
         of file: any File, _ number: UInt32, at position: inout UInt64, _ head: RawBytes
     ) throws -> FrameHeader? {
@@ -78,7 +78,7 @@ package enum CommitListing {
         return nil
     }
 
-    /// What a commit's frame says; nil if its payload is damaged.
+    /// Returns the contents of a commit's frame; nil if its payload is damaged.
     private static func commit(of file: any File, _ frame: FrameHeader, at position: UInt64) throws
         -> CommitSummary?
     {

@@ -1,15 +1,15 @@
 // The contents of a store's folder, examined without assuming that any of it is valid.            Format 60.4
 //
-//   1. Every file with the name of a segment is opened and its header read. Where that is wrong, the first frame
-//      header inside says to which store the file belongs and where in the log it begins.
-//   2. The store is the one that most files belong to; files of others are set aside.
-//   3. Start frames are read. The newest one that can be read says which segments make up the store, and where
-//      each of them ends; else the header of a successor says it, or the place in the log where one begins.
-//   4. Adopt and retire frames behind that start frame change what it says, up to where the log ends.
-//   5. The metadata in force say which of the retired segments are kept for past states.            (F-793)
+//   1. Every file with the name of a segment is opened and its header read. If that is invalid, the first
+//      frame header inside shows to which store the file belongs and where in the log it begins.
+//   2. The store is the one to which most files belong; files of others are ignored.
+//   3. Start frames are read. The newest readable one lists the segments of the store and their ends;
+//      otherwise the end follows from the header of the successor, or from its position in the log.
+//   4. Adopt and retire frames after that start frame change the list, up to the end of the log.
+//   5. The current metadata list the retired segments that are kept for past states.            (F-793)
 //
-// A file that is looked at is closed again, unless the newest start frame lists it: of retired segments there may be as many as
-// past states need.
+// An examined file is closed again, unless the newest start frame lists it: there may be as many retired
+// segments as past states need.
 //
 // Invariants: nothing is written and nothing locked.
 // Threads: one survey in one thread.
@@ -21,11 +21,11 @@ import SystemPackage
 
 /// A file with the name of a segment.
 struct SurveyedSegment {
-    /// What it is good for.
+    /// The role of the file.
     enum Role: Equatable {
         /// Part of the log.
         case main
-        /// Contains what compaction moved; counts as far as the log has adopted it.
+        /// Contains what compaction moved; valid as far as the log has adopted it.
         case side
         /// No longer a part of the store, and kept for past states.
         case held
@@ -40,11 +40,11 @@ struct SurveyedSegment {
     let number: UInt32
     let file: TolerantFile
     let size: UInt64
-    /// The header, if it is valid and of this file.
+    /// The header, if it is valid and belongs to this file.
     var header: SegmentHeader?
-    /// Why there is none.
+    /// Why there is no header.
     var headerError: FormatError?
-    /// Whether the header is whole, and another version of the format or of Cairn has written it.
+    /// Whether the header is intact, but written by another version of the format or of Cairn.
     var isOfOtherVersion: Bool { headerError?.isOfOtherVersion ?? false }
     /// The chain value before the first frame.
     var chain: UInt32?
@@ -54,13 +54,13 @@ struct SurveyedSegment {
     /// The start frame, if it can be read.
     var start: StartPayload?
     var startEnd: UInt64 = 0
-    /// Where the content ends, if somebody says so.
+    /// The end of the content, if it is known.
     var statedEnd: UInt64?
 
-    /// Where there may be frames.
+    /// The end of the part that may contain frames.
     var end: UInt64 { min(statedEnd ?? size, size) }
 
-    /// A header that reading frames can be done with, whatever the file's own is.
+    /// Returns a segment with a header that is sufficient to read frames, whatever the file's own header is.
     func segment(of store: StoreID) -> Segment {
         Segment(
             header: header
@@ -73,24 +73,24 @@ struct SurveyedSegment {
 struct FolderSurvey {
     let folder: FilePath
     let fileSystem: any FileSystem
-    /// By rising number.
+    /// In ascending order of their numbers.
     private(set) var segments: [SurveyedSegment] = []
-    /// Nil if no header says it.
+    /// Nil if no header contains it.
     private(set) var storeID: StoreID?
     private(set) var storeTag: UInt32 = 0
     private(set) var mark: MarkRecord?
-    /// The LSN below which the log is durable, as far as mark and segment headers say.
+    /// The LSN below which the log is durable, according to the mark and segment headers.
     private(set) var promised: UInt64 = 0
-    /// The lock file, if it is there.
+    /// The lock file, if it exists.
     let lock: TolerantFile?
-    /// Members of the live set whose files are not there.
+    /// Members of the live set whose files are missing.
     private(set) var missing: [StartPayload.LiveSegment] = []
-    /// What is wrong with the folder and the files, apart from their frames.
+    /// The problems of the folder and the files, apart from their frames.
     private(set) var problems: [StoreError] = []
-    /// The number of the main segment whose start frame says what the store is made of.
+    /// The number of the main segment whose start frame defines the live set.
     private(set) var newestStart: UInt32 = 0
 
-    /// Looks at a folder.
+    /// Examines a folder.
     ///
     /// - Throws: `StoreError`: `.openFailed` if there is no segment, or none that this version can read;
     ///   `.inputOutput` if the folder cannot be read.
@@ -139,7 +139,7 @@ struct FolderSurvey {
         segments.reverse()
         problems.reverse()
         if segments.isEmpty, let unreadable { throw unreadable }
-        // What another version has written is not damaged, and nothing can be said of it.
+        // Data of another version is not damaged, and cannot be examined.
         if let newest = segments.last(where: { $0.header != nil || $0.isOfOtherVersion }),
             newest.isOfOtherVersion, let error = newest.headerError
         {
@@ -158,7 +158,7 @@ struct FolderSurvey {
         try takeHeld()
     }
 
-    /// What lies above the mark of a copy that was not finished means nothing.                           F-220
+    /// What is above the mark of an unfinished copy is ignored.                           F-220
     private mutating func leaveOutCopied(_ record: MarkRecord) {
         guard record.lsn > 0 else {
             problems.append(.unfinished(folder))
@@ -176,7 +176,7 @@ struct FolderSurvey {
 
     // MARK: Files
 
-    /// The names of the segments in a folder.
+    /// Returns the names of the segments in a folder.
     ///
     /// - Throws: `StoreError`: `.openFailed` if there is no folder.
     static func segmentNames(in folder: FilePath, _ fileSystem: any FileSystem) throws(StoreError)
@@ -192,7 +192,7 @@ struct FolderSurvey {
         }
     }
 
-    /// The machine that has the store open to write, as far as the lock file says it.                   F-227
+    /// The machine that has the store open for writing, according to the lock file.                   F-227
     var host: HostRecord? {
         let bytes = RawBytes(count: HostRecord.size)
         guard let lock,
@@ -241,7 +241,7 @@ struct FolderSurvey {
         }
     }
 
-    /// What the frames of a segment without a valid header say of it.
+    /// Completes a segment without a valid header from its frames.
     private static func learnFromFrames(_ segment: SurveyedSegment) throws(FileSystemError)
         -> SurveyedSegment
     {
@@ -254,8 +254,8 @@ struct FolderSurvey {
             else { continue }
             found.storeTag = header.storeTag
             found.baseLSN = header.lsn - offset
-            // In a side segment the position is the offset; the first main segment's is, too, and has a start
-            // frame, whose payload is no smaller than 24 bytes.
+            // In a side segment the position is the offset; it is in the first main segment, too, but that
+            // has a start frame, whose payload is at least 24 bytes.
             found.role = .main
             if offset == UInt64(SegmentHeader.size), header.kind != .start { found.role = .side }
             break
@@ -263,12 +263,12 @@ struct FolderSurvey {
         return found
     }
 
-    /// Positions in the log are below: adding to one does not overflow.
+    /// The upper limit of positions in the log: adding to one does not overflow.
     private static let maximumLSN: UInt64 = 1 << 62
 
     // MARK: Store
 
-    /// The store is the one that most segments are of.
+    /// Chooses the store to which most segments belong.
     private mutating func chooseStore(_ record: MarkRecord?) {
         var votes: [UInt32: Int] = [:]
         for segment in segments where segment.role != .unfinished {
@@ -288,7 +288,8 @@ struct FolderSurvey {
             }
             mark = record.store == storeID ? record : nil
         }
-        // Everything before a segment is durable before its header is written. What is copied is copied in any order.
+        // Everything before a segment is durable before its header is written. A copy is written in any
+        // order.
         let lastMain = record?.role == .unfinishedCopy ? record?.segment ?? 0 : .max
         promised = mark?.lsn ?? 0
         for segment in segments where segment.number <= lastMain {
@@ -317,7 +318,7 @@ struct FolderSurvey {
         let segment = segments[index]
         guard let start = try Self.start(of: segment, storeTag: storeTag) else {
             if segment.header != nil, try !Self.holdsFrames(segment) {
-                // Its creation did not finish: an opening passes over it.
+                // Its creation did not finish: opening the store skips it.
                 segments[index].role = .unfinished
             }
             return
@@ -326,7 +327,7 @@ struct FolderSurvey {
         segments[index].startEnd = start.end
     }
 
-    /// The start frame of a segment and where it ends; nil if there is none that can be read.
+    /// Returns the start frame of a segment and its end; nil if there is no readable one.
     private static func start(of segment: SurveyedSegment, storeTag: UInt32) throws(StoreError)
         -> (payload: StartPayload, end: UInt64)?
     {
@@ -339,7 +340,7 @@ struct FolderSurvey {
         return (start, frame.end)
     }
 
-    /// Whether a valid frame header of the segment is anywhere behind the place of the start frame.
+    /// Whether there is a valid frame header of the segment anywhere after the place of the start frame.
     private static func holdsFrames(_ segment: SurveyedSegment) throws(StoreError) -> Bool {
         var search = HeaderSearch(
             segment.file, from: UInt64(SegmentHeader.size + FormatLimits.frameAlignment))
@@ -348,7 +349,7 @@ struct FolderSurvey {
 
     // MARK: Live set
 
-    /// The newest start frame says what the store is made of, as far as it was made before it.
+    /// Takes the live set from the newest start frame, as of its time.
     private mutating func chooseLiveSet() {
         guard let newest = segments.last(where: { $0.role == .main && $0.start != nil }),
             let live = newest.start?.live
@@ -373,7 +374,7 @@ struct FolderSurvey {
         missing = live.filter { !present.contains($0.number) }
     }
 
-    /// Where each main segment ends, if the newest start frame does not say it.
+    /// Sets the end of each main segment, if the newest start frame does not contain it.
     private mutating func stateEnds() {
         let mains = segments.indices.filter { segments[$0].role == .main }
         for (index, next) in zip(mains, mains.dropFirst()) where segments[index].statedEnd == nil {
@@ -386,13 +387,14 @@ struct FolderSurvey {
         }
     }
 
-    /// What commits behind the newest start frame adopted and retired.
+    /// Applies what commits after the newest start frame adopted and retired.
     private mutating func takeLaterChanges() throws(StoreError) {
         for index in segments.indices where segments[index].role == .side {
             segments[index].statedEnd = segments[index].statedEnd ?? UInt64(SegmentHeader.size)
         }
         var later = try laterChanges(readsPayloads: false)
-        // A frame whose payload was lost ends the log as well. Behind what is durable there is little but after a crash.
+        // A frame whose payload was lost ends the log as well. Except after a crash, there is little after
+        // the durable part.
         if let last = later.changes.last, last.lsn >= later.durable {
             later = try laterChanges(readsPayloads: true)
         }
@@ -403,16 +405,17 @@ struct FolderSurvey {
         }
     }
 
-    /// What a commit behind the newest start frame changed in what the store is made of.
+    /// A change of the live set by a commit after the newest start frame.
     private struct LaterChange {
-        /// Where the frame of the commit is in the log.
+        /// The position of the commit's frame in the log.
         var lsn: UInt64
         var retired: [UInt32]
         var adopted: [AdoptPayload.Part]
     }
 
-    /// Commits behind the newest start frame that adopted or retired segments, where the log is broken, and up to where it is
-    /// durable: the first break that is not below is its end, and what lies behind that never counted.
+    /// Returns the commits after the newest start frame that adopted or retired segments, the breaks of the
+    /// log, and the LSN up to which it is durable: the first break at or above that is the end of the log,
+    /// and nothing after it ever counted.
     private func laterChanges(readsPayloads: Bool) throws(StoreError) -> (
         changes: [LaterChange], breaks: [UInt64], durable: UInt64
     ) {
@@ -465,7 +468,7 @@ struct FolderSurvey {
         ).1
     }
 
-    /// Notes that segments, the files of which may be gone, were retired later.
+    /// Records that segments, whose files may be gone, were retired later.
     private mutating func retire(_ numbers: [UInt32]) {
         missing.removeAll { numbers.contains($0.number) }
         for index in segments.indices where numbers.contains(segments[index].number) {
@@ -473,7 +476,7 @@ struct FolderSurvey {
         }
     }
 
-    /// Says up to where a side segment counts.
+    /// Sets the end of the valid part of a side segment.
     private mutating func adopt(_ part: AdoptPayload.Part) {
         guard let index = segments.firstIndex(where: { $0.number == part.segment }) else {
             if !missing.contains(where: { $0.number == part.segment }) {
@@ -482,7 +485,7 @@ struct FolderSurvey {
             }
             return
         }
-        // One that was begun before the newest start frame and adopted behind it is not in that frame.
+        // A segment that was begun before the newest start frame and adopted after it is not in that frame.
         let isSide =
             segments[index].role == .side
             || segments[index].role == .retired && segments[index].header?.kind == .side
@@ -493,12 +496,12 @@ struct FolderSurvey {
 
     // MARK: Past states
 
-    /// Tells retired segments that past states need from those that nobody does. Whoever retires some writes which ones those
-    /// are into the log, so the newest metadata of a main segment are those in force.
+    /// Distinguishes retired segments that past states need from unused ones. A writer that retires some logs
+    /// which ones are needed, so the newest metadata of a main segment are current.
     private mutating func takeHeld() throws(StoreError) {
         guard segments.contains(where: { $0.role == .retired }) else { return }
         for segment in segments.reversed() where segment.role == .main {
-            // Before it no segment says that past states are kept.
+            // No earlier segment can record that past states are kept.
             guard segment.header?.flags.allowsPastStates ?? true else { return }
             guard let metadata = try metadata(in: segment) else { continue }
             for held in metadata.asOf?.held ?? [] {
@@ -516,7 +519,7 @@ struct FolderSurvey {
         }
     }
 
-    /// The metadata of the last commit in a main segment that has some.
+    /// Returns the last committed metadata in a main segment.
     private func metadata(in segment: SurveyedSegment) throws(StoreError) -> StoredMetadata? {
         var found: StoredMetadata?
         var open: FrameWalk.Frame?
@@ -539,7 +542,7 @@ struct FolderSurvey {
         return found
     }
 
-    /// What is missing, as errors.
+    /// The missing segments, as errors.
     var missingErrors: [StoreError] {
         missing.map { .damaged("segment \($0.number) is missing (F-216)", segment: $0.number) }
     }

@@ -1,7 +1,7 @@
-// The frames of a store in file order: for people who need to look inside.
+// The frames of a store in file order: for users who need to look inside.
 //
 // It takes no lock and opens no engine, so it works on a store that will not open. Where the chain breaks it
-// says so, and goes on looking for headers behind.
+// reports that, and continues to search for headers.
 // Threads: one listing in one thread.
 
 import CairnFileSystem
@@ -95,7 +95,7 @@ public enum FrameListing {
         try search(file, number, from: scanner.position + 8, body)
     }
 
-    /// Headers behind a break: what they say is shown, their payloads are not believed.
+    /// Passes headers after a break: their contents are shown, their payloads are not trusted.
     private static func search(
         _ file: any File, _ number: UInt32, from start: UInt64,
         _ body: (FrameSummary) throws -> Void

@@ -1,8 +1,8 @@
-// Reads everything in a segment that is a frame, whatever is in between.                             Format 30
+// Reads all frames in a segment, whatever is in between.                             Format 30
 //
-//   1. A header that is whole and belongs here is a frame, even where the chain before it is broken.
-//   2. Where there is none, the next one is looked for at every eighth byte. What lies between is a gap.
-//   3. With payloads: one whose checksum is wrong makes the frame a broken one; its length is still known.
+//   1. A header that is intact and belongs here is a frame, even if the chain before it is broken.
+//   2. If there is none, the next one is searched at every eighth byte. The bytes in between are a gap.
+//   3. With payloads: a payload with a wrong checksum makes the frame broken; its length is still known.
 //
 // Invariants: events come in the order of the file; frames and gaps together cover it without overlap.
 // Threads: one walk in one thread.
@@ -13,15 +13,15 @@ import CairnStore
 
 /// Reads each frame and each gap.
 struct FrameWalk: ~Copyable {
-    /// A frame that was met.
+    /// A frame in the segment.
     struct Frame {
         let header: FrameHeader
         let offset: UInt64
         /// Its payload, valid until the next call; nil if it is broken, or payloads are not read.
         let payload: UnsafeRawBufferPointer?
-        /// What is wrong with it; a frame with a wrong chain or mark may have a payload all the same.
+        /// The problem with it; a frame with a wrong chain or mark may still have a payload.
         let problem: FormatError?
-        /// Whether it is known to follow the frame before.
+        /// Whether it is known to follow the previous frame.
         let isChained: Bool
 
         var end: UInt64 { offset + UInt64(header.frameLength) }
@@ -66,7 +66,7 @@ struct FrameWalk: ~Copyable {
         window = RawBytes(count: readsPayloads ? 1 << 20 : 16 << 10)
     }
 
-    /// The next frame or gap; nil at the end.
+    /// Returns the next frame or gap; nil at the end.
     mutating func next() throws(StoreError) -> Event? {
         guard position < end else { return nil }
         let start = position
@@ -90,7 +90,7 @@ struct FrameWalk: ~Copyable {
         return header
     }
 
-    /// What must hold for a header to be one of this place.
+    /// Throws if a header does not belong at this place.
     private func check(_ header: FrameHeader, at offset: UInt64) throws(FormatError) {
         if header.segment != segment || header.storeTag != storeTag {
             throw FormatError(
@@ -139,7 +139,7 @@ struct FrameWalk: ~Copyable {
             isChained: isChained)
     }
 
-    /// Where the next frame begins, or the end.
+    /// Returns the start of the next frame, or the end.
     private func search(from start: UInt64) throws(StoreError) -> UInt64 {
         var search = HeaderSearch(file, from: start)
         while let (header, offset) = try search.next() {

@@ -1,11 +1,12 @@
 // Reads the log of a store, whatever is wrong with it, and finds its end.                         Format 60.4
 //
-//   1. Every main segment in order, frame by frame and gap by gap. What is met goes to a visitor.
-//   2. A break (a gap, a broken frame, a segment that is missing) is the end of the log if nothing says that the
-//      log was durable beyond it; else it is damage. Which it is shows at the end, when all marks are known.
+//   1. Every main segment is read in order, frame by frame and gap by gap. Each is passed to a visitor.
+//   2. A break (a gap, a broken frame, a missing segment) is the end of the log if nothing shows that the log
+//      was durable beyond it; otherwise it is damage. Which of the two is known at the end, when all marks
+//      have been read.
 //   3. The log ends with the last commit, close or start frame before that break.
 //
-// Invariants: nothing is written. What a reader would believe lies below `end` and in no gap.
+// Invariants: nothing is written. What a reader would accept is below `end` and in no gap.
 // Threads: one survey in one thread.
 
 import CairnFormat
@@ -13,12 +14,12 @@ import CairnStore
 
 /// An outline of a store's log, without opening the store.
 struct LogOutline {
-    /// A place where it is broken.
+    /// A position at which it is broken.
     struct Break {
-        /// Where in the log.
+        /// The position in the log.
         let lsn: UInt64
         let error: StoreError
-        /// What was known before it.
+        /// The state of the survey before it.
         fileprivate let before: Progress
     }
 
@@ -26,29 +27,29 @@ struct LogOutline {
         /// The end of the last commit, close or start frame.
         var end: LogEnd
         var commit: UInt64 = 0
-        /// Where the last commit's frame is.
+        /// The place of the last commit's frame.
         var commitFrame = Place.none
         var isClosed = false
         var frames: UInt64 = 0
         var commits: UInt64 = 0
-        /// Frames that were met, whole commits or not.
+        /// The number of frames found, in complete commits or not.
         var met: UInt64 = 0
     }
 
     /// The LSN below which the log is known to have been durable.
     var durable: UInt64 = 0
-    /// What there is up to the end.
+    /// The contents up to the end.
     var progress: Progress
     /// Breaks that are damage.
     var damage: [Break] = []
-    /// Why the log ends where it does, if it does not end with its file.
+    /// Why the log ends where it does, unless it ends with its file.
     var tail: Break?
-    /// Whether what was promised does not reach as far as it did.
+    /// Whether the log ends before a part that was durable.
     var endsEarly = false
 }
 
 struct LogSurvey {
-    /// What is met on the way.
+    /// An item passed to the visitor.
     enum Item {
         case frame(SurveyedSegment, FrameWalk.Frame)
         case gap(SurveyedSegment, Range<UInt64>, FormatError)
@@ -56,7 +57,7 @@ struct LogSurvey {
 
     private let folder: FolderSurvey
     private let readsPayloads: Bool
-    /// Where a reader beside a writer must stop.
+    /// The LSN at which a reader must stop while another process writes.
     private let limit: UInt64?
     private var progress: LogOutline.Progress
     private var breaks: [LogOutline.Break] = []
@@ -71,7 +72,7 @@ struct LogSurvey {
         progress = LogOutline.Progress(end: LogEnd(segment: 0, offset: 0, lsn: 0, chain: 0))
     }
 
-    /// Goes through the log, from a position on if one is given.
+    /// Reads the log, starting at a position if one is provided.
     mutating func run(
         from start: LogEnd? = nil, _ visit: (Item) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) -> LogOutline {
@@ -83,7 +84,7 @@ struct LogSurvey {
                 let isKnown = folder.missing.contains {
                     $0.kind == .main && $0.number < segment.number
                 }
-                // Up to the newest start frame its list is right, and those between were retired.
+                // Up to the newest start frame its list is complete, and segments in between were retired.
                 if !isKnown, segment.number > folder.newestStart {
                     note(
                         expected,
@@ -105,7 +106,7 @@ struct LogSurvey {
         return outline()
     }
 
-    /// Goes through a segment; false if the limit was met.
+    /// Reads a segment; false if the limit was reached.
     private mutating func survey(
         _ segment: SurveyedSegment, from start: LogEnd?,
         _ visit: (Item) throws(StoreError) -> Void
@@ -149,7 +150,7 @@ struct LogSurvey {
 
     private mutating func take(_ frame: FrameWalk.Frame, _ segment: SurveyedSegment) {
         progress.met += 1
-        // One whose payload is broken ends nothing.
+        // A frame with a broken payload does not end anything.
         if readsPayloads, frame.payload == nil { return }
         switch frame.header.kind {
         case .commit:
@@ -174,7 +175,7 @@ struct LogSurvey {
 
     private func outline() -> LogOutline {
         var outline = LogOutline(durable: durable, progress: progress)
-        // A segment that a later one names was there.
+        // A segment that a later one lists existed.
         outline.damage = folder.missingErrors.map {
             LogOutline.Break(lsn: 0, error: $0, before: self.progress)
         }
@@ -188,7 +189,7 @@ struct LogSurvey {
         }
         let progress = outline.progress
         if outline.tail == nil, limit == nil, progress.end.lsn < durable {
-            // The file ends, though the log did not.
+            // The file ends before the log does.
             outline.endsEarly = true
             outline.damage.append(
                 LogOutline.Break(

@@ -1,7 +1,7 @@
 // A file that can only be read, on a disk that may have unreadable areas.
 //
-// A read that fails is made again in small pieces; a piece that cannot be read is zeros, which are never a frame,
-// and is remembered. Nothing of the file can be changed through it.
+// A failed read is repeated in small pieces; an unreadable piece is returned as zeros, which are never a
+// frame, and is recorded. The file cannot be changed through it.
 //
 // Threads: any; one lock around what is remembered.
 
@@ -18,13 +18,13 @@ final class TolerantFile: File {
 
     init(_ base: any File) { self.base = base }
 
-    /// Closes the file below until it is read again, if it is one that can rest.
+    /// Closes the underlying file until it is read again, if it supports that.
     func rest() { (base as? RestingFile)?.rest() }
 
     var path: FilePath { base.path }
     var identity: FileIdentity { base.identity }
 
-    /// The pieces of 4 KiB that could not be read, by the number of their first byte, as many as were met.
+    /// The unreadable pieces of 4 KiB found so far, by the offset of their first byte.
     var unreadable: [UInt64] { failed.withLock { $0 } }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileSystemError)

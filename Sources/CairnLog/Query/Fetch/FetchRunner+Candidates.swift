@@ -1,6 +1,8 @@
-// Candidate rows without a fetch index: by object ids, by unique keys, or by references. They include every match.
+// Candidate rows without a fetch index: by object ids, by unique keys, or by references. They include every
+// match.
 //
-// How many there are is known before they are looked up, so that the fewest are taken, and none if a scan is cheaper.
+// Their number is known before they are looked up, so that the smallest set is used, and none if a scan is
+// cheaper.
 //
 // Threads: one reading.
 
@@ -17,15 +19,15 @@ struct RowCandidates {
     }
 
     fileprivate let way: Way
-    /// How many there are at most.
+    /// The maximum number of rows.
     let count: Int
 }
 
 extension FetchRunner {
-    /// Looks at so few rows cost less than to think about a scan.
+    /// Reading this few rows costs less than considering a scan.
     private static let few = 1024
 
-    /// The fewest rows that can be named; nil for a scan.
+    /// The smallest set of candidate rows; nil for a scan.
     func candidates() -> RowCandidates? {
         guard let predicate = fetch.predicate, let filter else { return nil }
         let parts: [Filter] = if case .and(let parts) = filter { parts } else { [filter] }
@@ -54,14 +56,14 @@ extension FetchRunner {
         return best.count > most ? nil : best
     }
 
-    /// More than these cost more to look at than a scan.
+    /// Reading more rows than this costs more than a scan.
     private var most: Int {
         let rows = family.reduce(0) { $0 + state.counts[$1] }
-        // What is asked row by row costs a look in a scan, too.
+        // Conditions that are evaluated row by row require a lookup per row in a scan, too.
         return max(Self.few, objects == nil ? rows / QueryPlanner.look : rows)
     }
 
-    /// The objects with one of some unique keys, or that refer to one of some objects.
+    /// The objects with one of several unique keys, or that refer to one of several objects.
     private func listed(_ comparison: PredicateNode.Comparison) -> RowCandidates? {
         guard case .list(let values) = comparison.right, values.count <= most else { return nil }
         if let keys = KeyIndex(comparison, entity: fetch.entity, catalog: catalog) {
@@ -81,7 +83,7 @@ extension FetchRunner {
         let root = catalog.schemaEntity(catalog.trees[definition.target].root)
         var targets: Set<UInt32> = []
         for value in values {
-            // Nil is not in the table.
+            // The table does not contain nil.
             guard case .objectID(let id) = value else { return nil }
             // Nothing refers to an object of another store.
             if reader.identity.owns(id, entity: root), let target = UInt32(exactly: id.reference) {
@@ -92,7 +94,7 @@ extension FetchRunner {
         return RowCandidates(way: .sources(targets, reference: reference), count: count)
     }
 
-    /// The numbers of candidates, each once.
+    /// The numbers of candidates, without duplicates.
     func numbers(_ candidates: RowCandidates) throws(StoreError) -> [UInt32] {
         switch candidates.way {
         case .ids(let numbers): return numbers.sorted()
@@ -104,13 +106,13 @@ extension FetchRunner {
             for target in targets {
                 state.inverses[reference].sources(of: target, into: &sources)
             }
-            // Nobody needs an order: it is that in which rows mostly lie.
+            // No order is required: this one mostly matches the order of rows in blocks.
             if targets.count > 1 { NumberSort.sort(&sources) { $0 } }
             return sources
         }
     }
 
-    /// What candidates are called in a plan.
+    /// The name of the candidates in a query plan.
     func plan(_ candidates: RowCandidates) -> String {
         switch candidates.way {
         case .ids: return "object ids"
@@ -123,7 +125,8 @@ extension FetchRunner {
         }
     }
 
-    /// Columns that every match has equal to a value, and lists that every match has one of.
+    /// Collects the columns that equal a value in every match, and the lists of which every match has one
+    /// value.
     private func collectEqualities(
         _ node: PredicateNode, into equal: inout [Int: Value],
         _ lists: inout [PredicateNode.Comparison]
@@ -143,7 +146,8 @@ extension FetchRunner {
                 let column = catalog.entities[fetch.entity].columns.firstIndex(where: {
                     $0.name == key
                 }),
-                // An index has no keys of other kinds, though a number of one may be equal.
+                // An index only contains keys of the column's type, although a number of another type may be
+                // equal.
                 isKey(value, of: column)
             else { return }
             equal[column] = value
@@ -151,8 +155,9 @@ extension FetchRunner {
         }
     }
 
-    /// The object with a key of a constraint with options, if the condition asks for no others: it says of each part what it
-    /// equals, as it is or folded as the constraint folds it, and at least what the constraint's predicate says.
+    /// The object with a key of a constraint with options. The predicate must imply the constraint's own
+    /// predicate, and must require each part of the key to equal a value, either exactly or folded as the
+    /// constraint folds it.
     @inline(never)
     private func ruled(_ predicate: PredicateNode, _ equal: [Int: Value]) -> RowCandidates? {
         var parts: [PredicateNode] = []
@@ -177,7 +182,7 @@ extension FetchRunner {
         for node in nodes { collectParts(node, into: &parts) }
     }
 
-    /// The value that a part of a key must equal without regard to case or accents, or nil that is a value.
+    /// The value that a part of a key must equal ignoring case or accents; also nil, where nil is a value.
     private func part(
         named name: String, folds: Bool, _ rule: UniquenessRule, among parts: [PredicateNode]
     ) -> Value? {

@@ -1,11 +1,14 @@
-// The first rows in a sort order without an index, found block by block: the most promising blocks come first.
+// The first rows in a sort order without an index, found block by block: the most promising blocks come
+// first.
 //
-//   1. Blocks of which it is not known between which values their first sort key lies are scanned as ever, and it is noted.
-//   2. The others follow by the best value that they can hold, until that is beyond the worst row that is still wanted. Where
-//      that is not so after a few, it may never be, and the rest is scanned some hundred blocks at a time.
-//   3. When there are many rows beyond those that are wanted, the worst are let go, and the last that stays is the bound.
+//   1. Blocks with an unknown range of the first sort key are scanned normally, and their ranges are noted.
+//   2. The other blocks follow in the order of the best value that they can contain, until that is beyond the
+//      worst row still wanted. If this does not end the search after a few blocks, it may never do so: the
+//      rest is scanned some hundred blocks at a time.
+//   3. When many rows exceed the wanted number, the worst are dropped, and the last remaining row becomes the
+//      bound.
 //
-// What is found does not depend on the way: rows with the same keys are ordered by their numbers.
+// The result does not depend on the access path: rows with the same keys are ordered by their numbers.
 
 import CairnStore
 
@@ -13,7 +16,7 @@ extension FetchRunner {
     /// The number of blocks that are checked individually for possible matches.
     private static let blocksAlone = 64
 
-    /// The first rows of the order, and some more, in no order.
+    /// Returns the first rows of the order, and some more, unsorted.
     func firstOfOrder(_ bound: SortBound) throws(StoreError) -> [RowHit] {
         var bound = bound
         var hits: [RowHit] = []
@@ -35,11 +38,12 @@ extension FetchRunner {
             return true
         }
         known.sort { ($0.rank, $0.block.handle.raw) < ($1.rank, $1.block.handle.raw) }
-        // How many of the hits the bound does not know.
+        // The number of hits added since the bound was last moved.
         var fresh = hits.count
         var next = 0
         while next < known.count {
-            // Sorting them costs more the more there are, and a bound that is a little behind lets little more through.
+            // Sorting costs more the more hits there are, and a slightly outdated bound lets only a few more
+            // rows through.
             if hits.count >= bound.wanted, fresh >= (bound.isSet ? max(16, bound.wanted / 2) : 1) {
                 try keepFirst(&hits, &bound)
                 fresh = 0
@@ -74,7 +78,7 @@ extension FetchRunner {
         }
     }
 
-    /// Lets the worst of the hits go, and moves the bound to the last that stays.
+    /// Drops the worst hits, and moves the bound to the last remaining one.
     private func keepFirst(_ hits: inout [RowHit], _ bound: inout SortBound) throws(StoreError) {
         try RowSorter(runner: self).sort(&hits, by: fetch.sort)
         hits.removeSubrange(min(bound.wanted, hits.count)...)

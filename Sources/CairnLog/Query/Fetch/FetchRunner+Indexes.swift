@@ -1,12 +1,12 @@
 // Finds rows through indexes.
 //
-//   - In no order, numbers are collected, sorted, intersected with those of other indexes, and looked at in the order in which
-//     the rows lie.
-//   - In the order of the index, rows are looked at one by one, and the way ends with the last one that is wanted. If the
-//     condition leaves so few that a scan would have been cheaper, a scan it is.
+//   - Without an order, numbers are collected, sorted and intersected with those of other indexes; the rows
+//     are read in the order in which they are stored.
+//   - In the order of the index, rows are read one by one until the last wanted row is found. If the filter
+//     leaves so few rows that a scan would have been cheaper, a scan takes over.
 //
-// Keys that are cut do not say which of two texts comes first: if there was one, all rows of the last such key are taken as
-// well, and what was found is sorted.
+// Truncated keys do not define the order of two strings: if a truncated key occurs, all rows of the last such
+// key are included, and the result is sorted.
 //
 // Threads: one reading.
 
@@ -20,15 +20,15 @@ extension FetchRunner {
         let plan: PlanName
         /// Whether the hits are in the order of the fetch.
         var isOrdered = false
-        /// How many come before them, which the offset leaves out.
+        /// The number of rows before them that the offset skips.
         var skipped = 0
-        /// Whether the index says it all: no row was asked a condition.
+        /// Whether the index alone defines the result: no row was filtered.
         var isWhole = false
     }
 
-    /// What matches through a fetch index; nil if another way is cheaper.
+    /// Finds the matches through a fetch index; nil if another access path is cheaper.
     ///
-    /// - Parameter other: how many rows another way would look at, in no order.
+    /// - Parameter other: the number of rows that another access path would read, in no order.
     func found(wantsOrder: Bool, beside other: Int?) throws(StoreError) -> Found? {
         guard QueryPlanner.hasIndexes(catalog, fetch.entity) else { return nil }
         let planner = planner ?? .planner(fetch, state, reader.identity)
@@ -40,7 +40,7 @@ extension FetchRunner {
             }
             trace?.estimate = path.count
             if let found = try ordered(path, order, planner) { return found }
-            // It took longer than was thought.
+            // It took longer than estimated.
             choice = planner.choice(wantsOrder: wantsOrder, inOrder: false)
         }
         guard case .index(let path, _, let others) = choice else { return nil }
@@ -48,7 +48,7 @@ extension FetchRunner {
         trace?.estimate = path.count
         let numbers = collect(path, others, planner)
         let name = PlanName(([path] + others).map(planner.name), isOrdered: false)
-        // Numbers rise, which is the order of a fetch that asks for none: the first that match will do.
+        // Numbers are ascending, which is the order of a fetch without sort keys: the first matches suffice.
         var most = Int.max
         if wantsOrder, fetch.sort.isEmpty, let limit = fetch.limit {
             let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, fetch.offset))
@@ -61,7 +61,7 @@ extension FetchRunner {
             plan: name, isWhole: areWhole)
     }
 
-    /// How many rows match, if that is known without a look at any, and how.
+    /// The number of matches and its plan, if it is known without reading any row.
     func counted() -> (count: Int, plan: PlanName)? {
         guard fetch.predicate != nil else {
             let all = family.reduce(0) { $0 + state.counts[$1] }
@@ -98,7 +98,7 @@ extension FetchRunner {
         return numbers
     }
 
-    /// The numbers that a path names, rising, each once.
+    /// Returns the numbers of a path, ascending and without duplicates.
     private func numbers(_ path: IndexPath, _ planner: QueryPlanner) -> [UInt32] {
         var numbers: [UInt32] = []
         numbers.reserveCapacity(path.count)
@@ -141,17 +141,19 @@ extension FetchRunner {
             }
             wanted -= min(wanted, skipped)
         }
-        // A scan takes over where so many more are looked at than was thought that it would have been cheaper.
+        // A scan takes over once so many more rows than estimated have been read that it would have been
+        // cheaper.
         var most = Int.max
         if filter != nil || fetch.predicate == nil {
             most = max(planner.looks(path, order) * 2, rows * 2 / QueryPlanner.look)
         }
         var hits: [RowHit] = []
         var looked = 0
-        // Rows of entities that are not asked for, which cost as much.
+        // Rows of entities that were not requested, which cost as much.
         var others = 0
         var isCut = false
-        // What the entry before shares with all that are equal to it, if they are not in order, and where those begin.
+        // The bytes that the previous entry shares with all entries equal to it, if these are unordered, and
+        // where they begin.
         var tie: [UInt8]?
         var first = 0
         func endTie() { hits[first...].sort { $0.number < $1.number } }

@@ -1,9 +1,9 @@
 // Scans the blocks of an entity and its descendants.
 //
-//   1. If there is a condition, an order, or more than one pass, the blocks are listed; those that no match can be in, by what
-//      is known of their values, are left out.
-//   2. The condition is asked block by block. What is asked of columns alone is asked by several threads, if there is much of
-//      it: each takes the next blocks that nobody has, and what they select is handed over in order.
+//   1. With a filter, an order, or more than one pass, the blocks are listed; blocks that, by the known
+//      ranges of their values, contain no match are omitted.
+//   2. The filter is evaluated block by block. If it only reads columns and there are many blocks, several
+//      threads evaluate it: each takes the next free blocks, and their matches are passed on in order.
 //
 // Threads: one reading, with helpers that end before it goes on. They use what is immutable, and neither `trace` nor
 // `objects`.
@@ -15,13 +15,13 @@ import Synchronization
 extension FetchRunner {
     /// The number of blocks below which a scan is done before a helper thread has started.
     private static let blocksWorthHelp = 48
-    /// The most blocks whose matches wait to be handed over.
+    /// The maximum number of blocks whose matches wait to be passed on.
     static let mostAhead = 256
 
     // MARK: Answers
 
-    /// Calls the body with each block that has matches, its entity and their slots, until it returns false. The slots are
-    /// the body's to change.
+    /// Calls the body with each block that has matches, its entity and their slots, until it returns false.
+    /// The body may change the slots.
     func scan(
         _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
     ) throws(StoreError) {
@@ -40,7 +40,7 @@ extension FetchRunner {
         try scan(scanned(), body)
     }
 
-    /// The same for blocks that are listed.
+    /// Calls the body likewise for listed blocks.
     func scan(
         _ list: ScanList,
         _ body: (CachedBlock, Int, UnsafeMutableBufferPointer<UInt16>) throws(StoreError) -> Bool
@@ -56,7 +56,7 @@ extension FetchRunner {
         }
     }
 
-    /// How many rows a scan finds.
+    /// Returns the number of rows that a scan finds.
     func scanCount() throws(StoreError) -> Int {
         let list = scanned()
         let (blocks, noted) = (list.blocks, list.noted)
@@ -74,7 +74,7 @@ extension FetchRunner {
             var total = 0
             do throws(StoreError) {
                 while true {
-                    // Some at a time, so that few ask for the next at once.
+                    // Some at a time, to reduce contention on the counter.
                     let first = next.wrappingAdd(8, ordering: .relaxed).oldValue
                     if first >= blocks.count { break }
                     for block in blocks[first..<min(first + 8, blocks.count)] {
@@ -100,9 +100,9 @@ extension FetchRunner {
             "a scan evaluates what an index does not")
     }
 
-    /// The blocks that matches can be in.
+    /// Lists the blocks that can contain matches.
     ///
-    /// - Parameter column: another one whose zones are noted, beside those of the condition.
+    /// - Parameter column: another column whose zones are noted, in addition to those of the filter.
     func scanned(noting column: Int? = nil) -> ScanList {
         checkCondition()
         trace?.asksRows = filter != nil
@@ -137,7 +137,8 @@ extension FetchRunner {
         }
     }
 
-    /// Whether more threads than one make it faster: what is asked is asked of columns alone, and of many.
+    /// Whether several threads make the scan faster: the filter only reads columns, and there are many
+    /// blocks.
     func canBeHelped(_ blocks: [ScanBlock]) -> Bool {
         reader.crew.helpers > 0 && objects == nil && isPublished
             && blocks.count >= Self.blocksWorthHelp
@@ -149,15 +150,15 @@ extension FetchRunner {
         trace?.rows += Int(block.entry.live)
     }
 
-    /// A block, and a byte of 0 or 1 for each of its rows. Behind the rows there are 7 bytes of 0; of dead rows the bytes
-    /// mean nothing.
+    /// Evaluates the filter on a block: a byte of 0 or 1 for each of its rows. The rows are followed by 7
+    /// bytes of 0; the bytes of dead rows are undefined.
     private func select(
         _ block: ScanBlock, _ noted: [Int], _ scratch: ScanScratch, isPassing: Bool = false
     ) throws(StoreError) -> CachedBlock {
         try checkCancelled()
         let cached = try untracedBlock(block.entry, isPassing: isPassing, isScan: true)
         let stored = catalog.entities[block.entity]
-        // What is not published may be given up, and something else be written where it was.
+        // Unpublished data may be abandoned, and its place overwritten.
         if block.look == .andNote, isPublished {
             for place in noted {
                 let column = stored.columns[place]
@@ -187,12 +188,12 @@ extension FetchRunner {
         return Self.count(scratch.selection, cached.rows, block.entry)
     }
 
-    /// Lists the slots of a block that match. Several threads may do so at once where `canBeHelped`, or what is asked is
-    /// asked of columns alone and the holder of the turn waits for them.
+    /// Lists the slots of a block that match. Several threads may do so at the same time if `canBeHelped`, or
+    /// if the filter only reads columns and the holder of the write lock waits for them.
     ///
     /// - Parameters:
     ///   - noted: the columns whose zones are noted, unless they are known.
-    ///   - isPassing: whether the block is not to be kept.
+    ///   - isPassing: whether the block is not kept in the cache.
     func pick(
         _ block: ScanBlock, _ noted: [Int], _ scratch: ScanScratch, isPassing: Bool = false
     ) throws(StoreError) -> (block: CachedBlock, count: Int) {
@@ -204,7 +205,7 @@ extension FetchRunner {
 
     // MARK: Several threads
 
-    /// What was selected of a block, until it is handed over.
+    /// The matches of a block, until they are passed on.
     private struct Picked {
         var block: CachedBlock?
         var count = 0
@@ -225,7 +226,8 @@ extension FetchRunner {
             picked.deallocate()
             slots.deallocate()
         }
-        // More and more at a time: who wants but a few rows waits for few blocks.
+        // The number of blocks per round grows, so that a caller who wants only a few rows waits for few
+        // blocks.
         var ahead = 16
         var start = 0
         while start < blocks.count {
@@ -262,8 +264,8 @@ extension FetchRunner {
         }
     }
 
-    /// Where the blocks end that are looked at next: so many, and no more of the cache than a quarter, as they are as large
-    /// as their frames at least.
+    /// Returns the end of the blocks to read next: at most `most`, and at most a quarter of the cache, as
+    /// blocks are at least as large as their frames.
     func end(of start: Int, _ most: Int, _ blocks: [ScanBlock]) -> Int {
         var room = reader.cache.budget / 4
         var end = start
@@ -278,7 +280,7 @@ extension FetchRunner {
 
     // MARK: Slots
 
-    /// How many slots are selected and live.
+    /// Returns the number of slots that are selected and live.
     private static func count(
         _ selection: UnsafePointer<UInt8>, _ rows: Int, _ entry: BlockEntry
     ) -> Int {
@@ -297,7 +299,7 @@ extension FetchRunner {
         return count
     }
 
-    /// Lists the slots that are selected and live; gives how many there are.
+    /// Lists the slots that are selected and live; returns their number.
     private static func pick(
         _ selection: UnsafePointer<UInt8>, _ rows: Int, _ entry: BlockEntry,
         into slots: UnsafeMutablePointer<UInt16>
@@ -306,7 +308,7 @@ extension FetchRunner {
         var count = 0
         for start in stride(from: 0, to: rows, by: 64) {
             let live = entry.liveWord(start >> 6)
-            // Mostly few rows are wanted, or all: eight are passed over at once.
+            // Mostly few rows match, or all: eight are skipped at a time.
             for first in stride(from: start, to: min(start + 64, rows), by: 8) {
                 let wanted = words.loadUnaligned(fromByteOffset: first, as: UInt64.self)
                 if wanted == 0 { continue }

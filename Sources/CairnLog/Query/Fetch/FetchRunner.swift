@@ -1,12 +1,13 @@
 // Executes a fetch on one state.
 //
-//   1. Plan: an equality on all properties of a uniqueness constraint asks the index; object ids ask the
-//      directory; an equality on a to-one relationship asks its inverse table; all else is a scan of the
+//   1. Plan: an equality on all properties of a uniqueness constraint uses its index; object ids use the
+//      directory; an equality on a to-one relationship uses its inverse table; everything else scans the
 //      blocks of the entity and its descendants.
-//   2. Candidates of an index are held against the whole condition, a scan runs it block by block.
-//   3. Sort by the keys, then by number, so that pages are stable; then offset and limit. With a limit, a scan begins where the
-//      first rows can be (`firstOfOrder`), and lets what is beyond them go as it goes along.
-//   4. Rows are read for what is left, if they are wanted.
+//   2. The full filter is evaluated on candidates from an index; a scan evaluates it block by block.
+//   3. Sort by the keys, then by number, so that pages are stable; then apply offset and limit. With a limit,
+//      a scan begins where the first rows can be (`firstOfOrder`), and drops rows beyond the limit as it goes
+//      along.
+//   4. Rows are read for the remaining hits, if requested.
 //
 // Threads: one runner in one thread, but for what its helpers use; the state is pinned by whoever made it.
 
@@ -21,15 +22,16 @@ struct FetchRunner {
     let fetch: StoreFetch
     /// The filter; nil if there is none, if it is a list of keys, or if indexes alone execute it.
     let filter: Filter?
-    /// Who has planned the fetch before; nil if nobody has.
+    /// The planner that has planned the fetch; nil if it has not been planned yet.
     var planner: QueryPlanner?
-    /// The uniqueness constraint whose keys are listed, if that is the condition.
+    /// The uniqueness constraint whose keys are listed, if the predicate is a list of keys.
     private let keys: KeyIndex?
-    /// What a condition across relationships or row by row is asked of; nil if there is none.
+    /// The objects on which conditions across relationships or row by row are evaluated; nil if there are
+    /// none.
     let objects: StoredObjects?
-    /// Where what is written for sure ends; a state that is published has nothing behind it.
+    /// The end of what is certainly written; a published state contains nothing after it.
     private let writtenLSN: UInt64
-    /// Who wants to know what is done.
+    /// Records what the fetch does, if requested.
     let trace: QueryTrace?
 
     /// A runner for any fetch.
@@ -42,11 +44,11 @@ struct FetchRunner {
             writtenLSN: writtenLSN, trace: trace)
     }
 
-    /// A runner for a fetch that was bound to the state.
+    /// A runner for a fetch that is bound to the state.
     ///
     /// - Parameters:
-    ///   - planner: who has planned the fetch already.
-    ///   - isAnswered: whether indexes answer it in the way that it is asked, as the planner says: its condition is not
+    ///   - planner: the planner that has planned the fetch.
+    ///   - isAnswered: whether indexes alone execute the fetch, according to the planner: its filter is not
     ///     compiled then.
     init(
         reader: StoreReader, state: EngineState, bound fetch: StoreFetch,
@@ -63,11 +65,11 @@ struct FetchRunner {
                 .invalidRequest, "the model has no entity with the index \(fetch.entity)")
         }
         var fetch = fetch
-        // Whoever looks for candidates walks it; what is too deep even so the compiler refuses.
+        // The search for candidates walks it; the compiler rejects a predicate that is still too deep.
         fetch.predicate = fetch.predicate.map { (try? $0.walkable()) ?? $0 }
         self.fetch = fetch
         keys = isAnswered ? nil : Self.keys(fetch, state.catalog)
-        // A list of keys is asked of the index alone: thousands of them cost more to compile than to look up.
+        // A list of keys only uses the index: thousands of keys cost more to compile than to look up.
         if !isAnswered, keys == nil, let predicate = fetch.predicate {
             filter = try FilterCompiler(state, reader.identity, entity: fetch.entity)
                 .compile(predicate)
@@ -82,9 +84,9 @@ struct FetchRunner {
 
     var catalog: Catalog { state.catalog }
 
-    /// A runner whose fetch is planned first: what indexes alone answer needs no more.
+    /// A runner whose fetch is planned first: a fetch that indexes alone execute needs nothing else.
     ///
-    /// - Parameter wantsOrder: whether `hits` will be asked, and not only `count` or `indexed`.
+    /// - Parameter wantsOrder: whether the caller will use `hits`, and not only `count` or `indexed`.
     static func planned(
         _ reader: StoreReader, _ state: EngineState, _ fetch: StoreFetch, wantsOrder: Bool,
         trace: QueryTrace? = nil
@@ -96,7 +98,7 @@ struct FetchRunner {
             isAnswered: planner?.isAnswer(wantsOrder: wantsOrder) == true)
     }
 
-    /// Whether the condition is a list of keys.
+    /// Whether the predicate is a list of keys.
     var listsKeys: Bool { keys != nil }
 
     private static func keys(_ fetch: StoreFetch, _ catalog: Catalog) -> KeyIndex? {
@@ -106,19 +108,19 @@ struct FetchRunner {
         return KeyIndex(comparison, entity: fetch.entity, catalog: catalog)
     }
 
-    /// The rows as objects that expressions can be asked about: those of the condition, if it asks any, which know its
-    /// blocks already.
+    /// Returns the rows as objects on which expressions can be evaluated: those of the filter, if it uses
+    /// any, as they have cached its blocks already.
     func storedObjects() -> StoredObjects {
         objects
             ?? StoredObjects(reader: reader, state: state, writtenLSN: writtenLSN, trace: trace)
     }
 
-    /// The entities whose rows are asked for.
+    /// The requested entities.
     var family: [Int] {
         fetch.includesSubentities ? catalog.family(of: fetch.entity) : [fetch.entity]
     }
 
-    /// Throws if nobody wants the answer any more. Asked for each block, or for each thousand rows of an index.
+    /// Throws if the fetch was cancelled. Called for each block, or for every thousand rows of an index.
     func checkCancelled() throws(StoreError) {
         if let isCancelled = fetch.isCancelled, isCancelled() { throw cancelled }
     }
@@ -138,7 +140,7 @@ struct FetchRunner {
 
     func count() throws(StoreError) -> Int { try counting().count }
 
-    /// How many match, within offset and limit, and how that was found; no words if it was a scan.
+    /// Returns the number of matches within offset and limit, and its plan; no plan if it was a scan.
     func counting() throws(StoreError) -> (count: Int, plan: PlanName?) {
         let total: Int
         var plan: PlanName?
@@ -155,7 +157,7 @@ struct FetchRunner {
         return (fetch.cut(total), plan)
     }
 
-    /// What matches, in order, within offset and limit.
+    /// Returns the matches in order, within offset and limit.
     func hits() throws(StoreError) -> (hits: [RowHit], plan: PlanName) {
         if trace == nil, var found = FirstRows.hits(fetch, state) {
             found.plan.isCovering = !fetch.includesRows
@@ -191,7 +193,7 @@ struct FetchRunner {
         return (cut(hits, skipped), plan)
     }
 
-    /// All that match, in no order.
+    /// Returns all matches, unsorted.
     private func all() throws(StoreError) -> [RowHit] {
         var hits: [RowHit] = []
         try scan { block, entity, slots throws(StoreError) in
@@ -206,12 +208,12 @@ struct FetchRunner {
         return hits
     }
 
-    /// What a scan is called.
+    /// The name of a scan in a query plan.
     var scanPlan: String {
         "scan of \(family.map { catalog.entities[$0].name }.joined(separator: ", "))"
     }
 
-    /// What is within offset and limit of hits that so many come before.
+    /// Applies offset and limit to hits of which `skipped` come before the first.
     private func cut(_ hits: [RowHit], _ skipped: Int) -> [RowHit] {
         guard fetch.offset > 0 || fetch.limit != nil else { return hits }
         let rest = hits.dropFirst(max(0, fetch.offset - skipped))
@@ -227,14 +229,14 @@ struct FetchRunner {
         return try untracedBlock(entry)
     }
 
-    /// Whether all of the state is written: what is not is of the thread that writes.
+    /// Whether the whole state is written: what is unwritten belongs to the thread that writes.
     var isPublished: Bool { writtenLSN == .max }
 
-    /// A block that a trace is told of elsewhere, or that helpers ask for.
+    /// Returns a block that the trace records elsewhere, or that helpers read.
     ///
     /// - Parameters:
-    ///   - isPassing: whether nobody will ask for it again.
-    ///   - isScan: whether all blocks are asked for.
+    ///   - isPassing: whether the block will not be read again.
+    ///   - isScan: whether all blocks are read.
     func untracedBlock(
         _ entry: BlockEntry, isPassing: Bool = false, isScan: Bool = false
     ) throws(StoreError) -> CachedBlock {
@@ -253,10 +255,10 @@ struct FetchRunner {
 
     // MARK: Indexes
 
-    /// What matches, if an index can name it; nil for a scan.
+    /// Returns the matches, if an index can find them; nil for a scan.
     ///
-    /// - Parameter wantsOrder: whether the rows are wanted in the order of the fetch, within its limit; what is found may be
-    ///   in no order all the same.
+    /// - Parameter wantsOrder: whether the rows are wanted in the order of the fetch, within its limit; the
+    ///   result may be unsorted all the same.
     func indexed(wantsOrder: Bool = false) throws(StoreError) -> Found? {
         if let (hits, plan) = try keyed() { return Found(hits: hits, plan: plan) }
         let known = candidates()
@@ -266,7 +268,7 @@ struct FetchRunner {
         return Found(hits: try match(try numbers(known)), plan: PlanName(plan(known)))
     }
 
-    /// The objects that have one of a list of keys.
+    /// Returns the objects that have one of a list of keys.
     private func keyed() throws(StoreError) -> (hits: [RowHit], plan: PlanName)? {
         guard let keys, case .comparison(let comparison)? = fetch.predicate,
             case .list(let values) = comparison.right
@@ -277,12 +279,12 @@ struct FetchRunner {
         return (hits, PlanName(catalog.uniques[keys.unique].plan))
     }
 
-    /// The candidates that exist, are of the entity, and match.
+    /// Returns the candidates that exist, belong to the requested entities, and match.
     ///
     /// - Parameters:
-    ///   - isMatch: whether all that exist are known to match.
-    ///   - isOfAll: whether all are of the entities that are asked for.
-    ///   - most: how many are enough; the first ones are given.
+    ///   - isMatch: whether all existing candidates are known to match.
+    ///   - isOfAll: whether all belong to the requested entities.
+    ///   - most: the maximum number of matches; the first ones are returned.
     func match(
         _ numbers: [UInt32], isMatch: Bool = false, isOfAll: Bool = false, most: Int = .max
     ) throws(StoreError) -> [RowHit] {
@@ -296,7 +298,7 @@ struct FetchRunner {
             if hits.count >= most { break }
             if index & 1023 == 0 { try checkCancelled() }
             trace?.rows += 1
-            // Where rows are is asked for some rows ahead.
+            // Directory cells are prefetched some rows in advance.
             if index + 16 < numbers.count { directory.cells.table.prefetch(numbers[index + 16]) }
             let cell = directory[number]
             guard !cell.isEmpty else { continue }
@@ -315,7 +317,7 @@ struct FetchRunner {
 }
 
 extension StoreFetch {
-    /// How many of some rows lie within offset and limit.
+    /// Returns how many of `total` rows are within offset and limit.
     func cut(_ total: Int) -> Int {
         let rest = max(0, total - max(0, offset))
         return min(rest, max(0, limit ?? rest))

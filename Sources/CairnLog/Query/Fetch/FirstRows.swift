@@ -1,5 +1,5 @@
-// Executes a fetch of the first rows in a sort order, without a filter, with the index that has that order and without a
-// plan: planning such a fetch would take longer than executing it.
+// Executes a fetch of the first rows in a sort order, without a filter, with the index that has that order
+// and without a plan: planning such a fetch would take longer than executing it.
 //
 // Threads: any; nothing is kept.
 
@@ -7,8 +7,8 @@ import CairnModel
 import CairnStore
 
 enum FirstRows {
-    /// The result; nil if the fetch is of another kind, requests more rows than an index is suited for, or encounters
-    /// truncated keys.
+    /// The result; nil if the fetch is of another kind, requests more rows than an index is suited for, or
+    /// encounters truncated keys.
     static func hits(_ fetch: StoreFetch, _ state: borrowing EngineState)
         -> (hits: [RowHit], plan: PlanName)?
     {
@@ -27,9 +27,9 @@ enum FirstRows {
         let ordered = state.fetchIndexes[index].ordered
         let (wanted, isTooMuch) = limit.addingReportingOverflow(offset)
         let family = fetch.includesSubentities ? catalog.family(of: fetch.entity) : [fetch.entity]
-        // Where the index has objects of others the planner decides what they cost.
+        // If the index contains objects of other entities, the planner decides what they cost.
         guard catalog.fetchIndexes[index].family.allSatisfy(family.contains) else { return nil }
-        // As the planner reckons.
+        // The planner's estimate.
         let rows = family.reduce(0) { $0 + state.counts[$1] }
         guard !isTooMuch, wanted <= rows / QueryPlanner.look else { return nil }
         let isForward =

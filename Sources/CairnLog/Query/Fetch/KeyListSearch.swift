@@ -1,11 +1,12 @@
 // Finds the objects with one of a list of keys, thousands at a time.
 //
-//   1. Group by group the keys are hashed, and the memory of the partition, of the slot and of the place in the directory is
-//      asked for, each step for the whole group before the next. What comes out is a candidate for each key.
-//   2. Candidates are put in the order of their numbers, which is mostly the order in which rows lie. One that is named twice,
-//      by one key that is there twice, is taken once.
-//   3. Each candidate's key is compared, and the memory of some is asked for before the first is looked at. If it is another
-//      key, as two of them can share the part of a hash that is kept, all candidates of its hash are looked at one by one.
+//   1. The keys are hashed group by group, and the memory of the partition, the slot and the directory cell
+//      is prefetched, each step for the whole group before the next. The result is a candidate for each key.
+//   2. Candidates are sorted by number, which is mostly the order in which rows are stored. A candidate found
+//      twice, for a key that is listed twice, is returned once.
+//   3. Each candidate's key is compared; memory is prefetched for some of them before the first is compared.
+//      If the key differs, as two keys can share the stored part of a hash, all candidates of its hash are
+//      compared one by one.
 //
 // Threads: one search in one thread.
 
@@ -21,7 +22,7 @@ struct KeyListSearch: ~Copyable {
         let cell: DirectoryCell
     }
 
-    /// What is known of a key so far.
+    /// What is known about a key so far.
     private struct Probe {
         let hash: UInt64
         /// The first candidate; 0 = none.
@@ -32,12 +33,12 @@ struct KeyListSearch: ~Copyable {
     private let runner: FetchRunner
     private let index: KeyIndex
     private let values: [Value]
-    /// By entity: whether its objects are among those that are asked for.
+    /// By entity: whether its objects were requested.
     private let isWanted: [Bool]
     private var views: PointViews
     private var candidates: [Candidate] = []
 
-    /// So many keys are looked up together.
+    /// The number of keys that are looked up together.
     private static let group = 32
 
     init(_ runner: FetchRunner, _ index: KeyIndex, _ values: [Value]) {
@@ -50,7 +51,7 @@ struct KeyListSearch: ~Copyable {
         views = PointViews(columns: [index.column])
     }
 
-    /// The objects, by number.
+    /// Returns the objects, by number.
     consuming func hits() throws(StoreError) -> [RowHit] {
         collect()
         NumberSort.sort(&candidates) { $0.number }
@@ -111,7 +112,7 @@ struct KeyListSearch: ~Copyable {
         }
     }
 
-    /// The hash of a key; nil for nil, which nothing has as its key.
+    /// Returns the hash of a key; nil for nil, which no object has as its key.
     @inline(__always)
     private static func hash(_ value: Value, _ seed: UInt64) -> UInt64? {
         switch value {
@@ -125,7 +126,7 @@ struct KeyListSearch: ~Copyable {
 
     // MARK: Keys
 
-    /// Takes those of some candidates that have their keys.
+    /// Adds the candidates that have their keys to the hits.
     private mutating func check(
         _ range: Range<Int>, _ hits: inout [RowHit], _ isInOrder: inout Bool
     ) throws(StoreError) {
@@ -178,7 +179,7 @@ struct KeyListSearch: ~Copyable {
         }
     }
 
-    /// Looks at all candidates of a key.
+    /// Compares all candidates of a key.
     @inline(never)
     private func findSlowly(_ value: Value) throws(StoreError) -> RowHit? {
         var key = KeyBuffer()

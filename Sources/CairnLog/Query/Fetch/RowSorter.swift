@@ -1,12 +1,12 @@
-// Sorts hits by columns: nil first when ascending unless the key specifies otherwise, strings by their bytes, ties by
-// number.
+// Sorts hits by columns: nil first when ascending unless the key specifies otherwise, strings by their bytes,
+// ties by number.
 //
 // The keys of all hits are read once, block by block, into one array for each sort key; then positions are
-// sorted. Ordered numbers become integers whose order is theirs, so that comparing them is one instruction; texts become
-// bytes, and these the number of those before them.
+// sorted. Ordered numbers become integers with the same order, so that comparing them is one instruction;
+// strings become bytes, and these are replaced by the number of runs before them.
 //
-// A key across to-one relationships is followed step by step: what all hits lead to is found first, each object once, and
-// its key is read once, however many rows lead to it.
+// A key across to-one relationships is followed step by step: the destinations of all hits are found first,
+// without duplicates, and the key of each is read once, however many rows refer to it.
 
 import CairnFormat
 import CairnModel
@@ -23,7 +23,7 @@ struct RowSorter {
     }
 
     func sort(_ hits: inout [RowHit], by sort: [SortKey]) throws(StoreError) {
-        // Rows of one block together, so that each block is looked at once.
+        // Rows of one block together, so that each block is read once.
         hits.sort { $0.cell.handle.raw < $1.cell.handle.raw }
         var keys: [(keys: Keys, isAscending: Bool, nilOrder: Int)] = []
         for path in try paths(sort) {
@@ -49,7 +49,7 @@ struct RowSorter {
         }
     }
 
-    /// - Parameter nilOrder: how nil stands to a value: -1 before it, 1 behind it.
+    /// - Parameter nilOrder: the position of nil relative to values: -1 before, 1 after.
     private static func compare<T: Comparable>(_ left: T?, _ right: T?, _ nilOrder: Int) -> Int {
         switch (left, right) {
         case (nil, nil): 0
@@ -75,7 +75,8 @@ struct RowSorter {
         }
     }
 
-    /// The rows that a path leads to, each once, and for each hit which of them; nil where it leads nowhere.
+    /// Returns the rows that a path refers to, without duplicates, and for each hit which of them; nil where
+    /// the path passes through nil or its target does not exist.
     private func follow(_ path: SortPath, _ hits: [RowHit]) throws(StoreError)
         -> (cells: [DirectoryCell], places: [Int?])
     {
@@ -85,7 +86,8 @@ struct RowSorter {
         for step in path.steps {
             let targets = try targets(step, of: entity, cells)
             let directory = runner.state.directories[runner.catalog.entities[step.destination].tree]
-            // Rows of one block together here, too. A relationship without a rule for deletions may lead nowhere.
+            // Here, too, rows of one block together. A relationship without a delete rule may refer to an
+            // object that does not exist.
             let found = Set(targets.lazy.compactMap { $0 })
                 .map { (number: $0, cell: directory[$0]) }.filter { !$0.cell.isEmpty }
                 .sorted { $0.cell.handle.raw < $1.cell.handle.raw }
@@ -116,7 +118,7 @@ struct RowSorter {
         return targets
     }
 
-    /// The keys of rows in the column at the end of a path.
+    /// Reads the keys of rows from the column at the end of a path.
     private func read(_ path: SortPath, _ rows: [DirectoryCell]) throws(StoreError) -> Keys {
         let catalog = runner.catalog
         let column = catalog.entities[path.entity].columns[path.column]
@@ -124,7 +126,7 @@ struct RowSorter {
         let isDecimal = kind == .attribute(.decimal)
         var words: [UInt64?] = []
         let runs = ByteRuns()
-        // Which of the runs a row has.
+        // The run of each row.
         var places: [Int?] = []
         var decimals: [Decimal?] = []
         for row in rows {
@@ -167,7 +169,7 @@ struct RowSorter {
         return .words(words)
     }
 
-    /// An unsigned number whose order is that of the cell. NaN is above everything.
+    /// Returns an unsigned number that sorts like the cell. NaN is above everything.
     static func word(_ cells: DecodedColumn, _ slot: Int, _ kind: ColumnBuffer.Kind)
         -> UInt64
     {

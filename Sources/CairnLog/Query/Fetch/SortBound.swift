@@ -1,8 +1,8 @@
 // The first sort key of the worst row within a limit: rows beyond it are not collected.
 //
-// Rows whose first key is equal to the bound are kept, since the other keys decide. Nil is before everything or behind it. Keys
-// that lie outside their column are never beyond. Decimals, keys across relationships and texts that are not compared by their
-// bytes have no bound.
+// Rows whose first key equals the bound are kept, since the other keys decide. Nil sorts before or after all
+// values. Keys stored outside of their column are never beyond. Decimals, keys across relationships and
+// strings that are not compared by their bytes have no bound.
 //
 // Threads: one bound in one thread.
 
@@ -18,7 +18,7 @@ struct SortBound {
         case bytes([UInt8])
     }
 
-    /// How many rows are collected beyond the limit before the worst are let go.
+    /// The number of rows collected beyond the limit before the worst are dropped.
     private static let slack = 1024
 
     /// The column of the key.
@@ -26,11 +26,11 @@ struct SortBound {
     private let isAscending: Bool
     /// Whether nil comes before all values.
     private let isNilFirst: Bool
-    /// How many rows are wanted.
+    /// The number of wanted rows.
     let wanted: Int
     private var key: Key?
 
-    /// A bound for what is asked; nil if all that matches is wanted, or the first key has no plain order.
+    /// A bound for the fetch; nil if all matches are wanted, or the first key has no plain order.
     init?(_ fetch: StoreFetch, _ catalog: Catalog) {
         guard let limit = fetch.limit, let first = fetch.sort.first else { return nil }
         let (wanted, isTooMany) = max(0, limit).addingReportingOverflow(max(0, fetch.offset))
@@ -45,13 +45,13 @@ struct SortBound {
         isNilFirst = first.isAscending != first.nilIsGreatest
     }
 
-    /// Whether it lets anything go yet.
+    /// Whether it excludes anything yet.
     var isSet: Bool { key != nil }
 
-    /// Whether so many rows have been collected that it is time to sort them, and to let the worst go.
+    /// Whether so many rows have been collected that it is time to sort them and drop the worst.
     func isExceeded(by count: Int) -> Bool { count - wanted > max(Self.slack, wanted) }
 
-    /// Takes the key of the last row that is still wanted.
+    /// Takes the key of the last row still wanted.
     mutating func move(to hit: RowHit, _ runner: FetchRunner) throws(StoreError) {
         let stored = runner.catalog.entities[hit.entity].columns[column]
         let block = try runner.block(hit.cell.handle)
@@ -69,7 +69,8 @@ struct SortBound {
 
     // MARK: Blocks
 
-    /// What is compared of values and zones: of bytes the first eight. A smaller one comes first in the order.
+    /// The part of values and zones that is compared: the first eight bytes of strings. A smaller rank comes
+    /// first in the order.
     struct Rank: Comparable {
         /// 0: nil, where it is first; 1: a value; 2: nil, where it is last.
         let part: UInt8
@@ -80,14 +81,14 @@ struct SortBound {
         }
     }
 
-    /// The best that a block with a zone can hold.
+    /// Returns the best rank that a block with a zone can contain.
     func best(in zone: BlockZone) -> Rank {
         if zone.hasNil, isNilFirst { return Rank(part: 0, word: 0) }
         if !zone.hasValue { return Rank(part: 2, word: 0) }
         return rank(isAscending ? zone.low : zone.high)
     }
 
-    /// Whether what has a rank comes behind the bound for sure.
+    /// Whether a rank is certainly beyond the bound.
     func isBeyond(_ rank: Rank) -> Bool {
         switch key {
         case nil: false
@@ -100,7 +101,7 @@ struct SortBound {
 
     private func rank(_ word: UInt64) -> Rank { Rank(part: 1, word: isAscending ? word : ~word) }
 
-    /// Leaves those of some slots of a block that are not beyond the bound, and says how many.
+    /// Keeps the slots of a block that are not beyond the bound, and returns their number.
     func reduce(
         _ slots: UnsafeMutableBufferPointer<UInt16>, _ block: CachedBlock,
         _ stored: Catalog.StoredEntity

@@ -1,4 +1,4 @@
-// Reads whole rows: by number, as faults do, by key, or for some hits.
+// Reads whole rows: by number, as faults do, by key, or for hits.
 //
 // Threads: any; nothing is kept.
 
@@ -6,7 +6,7 @@ import CairnFormat
 import CairnStore
 
 extension StoreReader {
-    /// The row of an object; nil if there is none.
+    /// Returns the row of an object; nil if there is none.
     ///
     /// - Parameter entity: an entity of the object's hierarchy.
     func row(_ number: UInt32, entity: Int, in pinned: PinnedState<EngineState>)
@@ -20,7 +20,7 @@ extension StoreReader {
         return try row(hit, block(entry, in: pinned), catalog)
     }
 
-    /// The row of a hit, in its block.
+    /// Returns the row of a hit in its block.
     func row(_ hit: RowHit, _ block: CachedBlock, _ catalog: Catalog) throws(StoreError)
         -> StreamedRow
     {
@@ -31,7 +31,7 @@ extension StoreReader {
             cells: try RowReader.cells(columns, catalog, block, hit.cell.slot, &builder))
     }
 
-    /// Hands over the row of a hit, in its block, read by itself.
+    /// Passes the row of a hit in its block, read individually.
     func stream(
         _ hit: RowHit, _ block: CachedBlock, _ rows: StreamedRows, _ catalog: Catalog,
         _ body: (StreamedRows) -> Void
@@ -41,9 +41,9 @@ extension StoreReader {
         body(rows)
     }
 
-    /// The rows of hits in their order, each with its id.
+    /// Returns the rows of hits in their order, each with its id.
     ///
-    /// - Parameter trace: who wants to know which blocks are read.
+    /// - Parameter trace: records which blocks are read, if requested.
     func rows(_ hits: [RowHit], in state: EngineState, trace: QueryTrace? = nil)
         throws(StoreError) -> [Row]
     {

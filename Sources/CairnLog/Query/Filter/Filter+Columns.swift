@@ -44,7 +44,7 @@ extension Filter {
         }
     }
 
-    /// The same for one row.
+    /// Compares the columns of one row likewise.
     func compareColumns(
         _ place: FilterPlace, _ slot: Int, _ left: Int, _ order: Order, _ right: Int
     ) throws(StoreError) -> Bool {

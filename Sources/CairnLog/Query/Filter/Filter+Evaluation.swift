@@ -3,8 +3,9 @@
 // Each comparison is one loop over one column; AND, OR and NOT combine whole selections. A column that the
 // block does not have is nil in every row.
 //
-// What leads across relationships or is asked row by row is general: it is asked only of the rows that a mask names, which
-// are those that live and that the parts before it have not decided. Of the other rows the answer means nothing.
+// Conditions across relationships or evaluated row by row are general: they are only evaluated on the rows of
+// a mask, which are live and not yet decided by the conditions before them. The result is undefined for the
+// other rows.
 
 import CairnFormat
 import CairnStore
@@ -28,9 +29,9 @@ extension Filter {
     /// Fills `out` with 1 for the slots that match.
     ///
     /// - Parameters:
-    ///   - mask: 1 for the slots that are asked for; needed if the condition is general, and if values have frames of their
-    ///     own: those of dead rows may be gone.
-    ///   - objects: the same.
+    ///   - mask: 1 for the slots to evaluate; required if the condition is general, and if values have frames
+    ///     of their own: those of dead rows may be gone.
+    ///   - objects: required if the condition is general.
     func evaluate(
         _ place: FilterPlace, _ mask: UnsafePointer<UInt8>?, _ objects: StoredObjects?,
         into out: UnsafeMutablePointer<UInt8>
@@ -95,7 +96,7 @@ extension Filter {
         case .entity(let wanted):
             out.update(repeating: wanted.contains(place.entity) ? 1 : 0, count: rows)
         case .value, .row:
-            // Of a value, too, only what is asked for is made.
+            // Even a column's values are only decoded for the masked rows.
             for row in 0..<rows {
                 let isAsked = mask.map { $0[row] != 0 } ?? true
                 out[row] = isAsked ? (try matches(place, row, objects) ? 1 : 0) : 0
@@ -134,7 +135,7 @@ extension Filter {
         return (mask, objects)
     }
 
-    /// - Parameter open: 1 if a row is not decided by what was found so far.
+    /// - Parameter open: 1 if the results so far do not decide a row.
     @inline(__always)
     private func combine(
         _ filters: [Filter], _ place: FilterPlace, _ mask: UnsafePointer<UInt8>?,
@@ -171,7 +172,7 @@ extension Filter {
         out.update(repeating: 0, count: rows)
     }
 
-    /// A double's bits, with one zero.
+    /// The bits of a double, with a single zero.
     @inline(__always)
     static func bits(_ number: Double) -> UInt64 { number == 0 ? 0 : number.bitPattern }
 
@@ -191,7 +192,7 @@ extension Filter {
         for row in 0..<rows { out[row] &= nils[row] ^ 1 }
     }
 
-    /// Asks the bytes of each row, with a dictionary those of each distinct value.
+    /// Tests the bytes of each row; with a dictionary, those of each distinct value.
     @inline(__always)
     private func selectBytes(
         _ block: CachedBlock, _ cells: DecodedColumn, _ mask: UnsafePointer<UInt8>?,
@@ -199,11 +200,11 @@ extension Filter {
     ) throws(StoreError) {
         let rows = block.rows
         if cells.dictionaryCount > 0 {
-            // One comparison for each distinct value, then a look-up a row.
+            // One comparison for each distinct value, then a lookup per row.
             FilterKernels.select(cells, rows, into: out, holds)
         } else if cells.externals != nil {
             for row in 0..<rows {
-                // Of a nil row anything: it is taken out below.
+                // The result for a nil row is undefined: it is cleared below.
                 let isAsked = mask.map { $0[row] != 0 } ?? true
                 out[row] = isAsked ? try block.withBytes(cells, row) { holds($0) } ? 1 : 0 : 0
             }
@@ -225,6 +226,6 @@ extension Filter.Order {
         }
     }
 
-    /// Whether it holds for two things that compare so.
+    /// Whether the order holds for two operands with this comparison result.
     func holds(_ comparison: Int) -> Bool { holds(comparison, 0) }
 }

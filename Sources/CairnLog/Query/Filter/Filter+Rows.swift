@@ -79,7 +79,7 @@ extension Filter {
         return objects
     }
 
-    /// The cells of a column in which the row has a value.
+    /// Returns the cells of a column, if the row has a value there.
     private func present(_ place: FilterPlace, _ column: Int, _ slot: Int) throws(StoreError)
         -> DecodedColumn?
     {

@@ -1,8 +1,9 @@
 // A predicate compiled for the columns of one entity.
 //
-// What one column and constants can answer is asked of whole blocks, column by column; what leads across relationships is
-// asked of the objects at the other end, each once; all else is asked of one row after the other, as the evaluator would
-// ask an object in memory. The meaning is the evaluator's in all three.
+// Conditions on one column and constants are evaluated on whole blocks, column by column; conditions across
+// relationships are evaluated on the objects at the other end, once for each; all others are evaluated row by
+// row, as the evaluator evaluates them on objects in memory. All three have the meaning that the evaluator
+// defines.
 //
 // Logic is two-valued: a comparison with a nil cell is false, "not equal" is the negation of "equal" and so
 // true for nil, and the tests for nil are exact.
@@ -16,7 +17,7 @@ import FoundationEssentials
 
 /// A compiled condition. Columns are by index of the entity.
 indirect enum Filter: Sendable {
-    /// How a cell is compared.
+    /// The order of a cell relative to a constant.
     enum Order: Sendable { case equal, less, lessOrEqual, greater, greaterOrEqual }
 
     case constant(Bool)
@@ -50,7 +51,7 @@ indirect enum Filter: Sendable {
     case or([Filter])
     case not(Filter)
 
-    /// What it costs to ask, in classes: blocks at once, across relationships, row by row.
+    /// The cost class of the condition: whole blocks, across relationships, row by row.
     var cost: Int {
         switch self {
         case .constant, .isNull, .integer, .integers, .double, .doubles, .float, .bytes, .keys,
@@ -65,7 +66,7 @@ indirect enum Filter: Sendable {
         }
     }
 
-    /// Whether it is only asked of the rows that it is needed for, and needs to know more than the block.
+    /// Whether it is only evaluated on the rows that need it, and requires more than the block.
     var isGeneral: Bool { cost >= 2 }
 
     /// All of them, cheap ones first.
@@ -81,12 +82,12 @@ indirect enum Filter: Sendable {
     }
 }
 
-/// A condition on the value of one column that only the evaluator can answer.
+/// A condition on the value of one column that only the evaluator can evaluate.
 final class ValueTest: Sendable {
     let type: AttributeType
     private let evaluator: PredicateEvaluator
 
-    /// - Throws: `PredicateFormatError` for a regular expression that is none.
+    /// - Throws: `PredicateFormatError` for an invalid regular expression.
     init(
         _ type: AttributeType, _ relation: PredicateNode.Comparison.Operator, _ value: Value
     ) throws(PredicateFormatError) {
@@ -97,7 +98,7 @@ final class ValueTest: Sendable {
     func holds(_ value: Value) -> Bool { evaluator.matches(.value(value)) }
 }
 
-/// A condition that is asked of one row after the other.
+/// A condition that is evaluated row by row.
 final class RowTest: Sendable {
     let evaluator: PredicateEvaluator
 

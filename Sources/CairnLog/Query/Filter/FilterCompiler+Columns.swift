@@ -1,8 +1,9 @@
 // Comparisons of one column with constants, or with another column of the same kind.
 //
-//   - Numbers of another kind than the column's are first found among the column's (`NumberBounds`).
-//   - A list becomes a set, if it is more than short and each of its values is one of the column's.
-//   - Texts with options, and operators of texts, become a `TextTest`.
+//   - Numbers of another type than the column's are first converted to bounds among the column's values
+//     (`NumberBounds`).
+//   - A list becomes a set, if it is not short and all its values have the column's type.
+//   - String comparisons with options, and string operators, become a `TextTest`.
 
 import CairnFormat
 import CairnModel
@@ -10,7 +11,7 @@ import CairnStore
 import FoundationEssentials
 
 extension FilterCompiler {
-    /// A condition on one column, or on the object itself; nil if the comparison is not so simple.
+    /// Compiles a condition on one column, or on the object itself; nil if the comparison is not that simple.
     func columnFilter(_ comparison: PredicateNode.Comparison) throws(StoreError) -> Filter? {
         guard let simple = comparison.simple else { return twoColumns(comparison) }
         if case .key(let key) = simple.subject, let column = description.columnIndex(named: key) {
@@ -135,7 +136,7 @@ extension FilterCompiler {
             return .text(column, try textTest(order.relation, text, options))
         case (.integer16, .integer(let value)), (.integer32, .integer(let value)),
             (.integer64, .integer(let value)):
-            // An integer outside an attribute's range is a fair question; nothing equals it.
+            // An integer outside an attribute's range is a valid operand; nothing equals it.
             return .integer(column, order, value)
         case (.boolean, .boolean(let value)): return .integer(column, order, value ? 1 : 0)
         case (.double, .double(let value)): return .double(column, order, value)
@@ -178,7 +179,7 @@ extension FilterCompiler {
         }
     }
 
-    /// Compares a column with a number that lies between two of the column's own.
+    /// Compares a column with a number that may lie between two values of the column's type.
     private func among<T: Comparable>(
         _ column: Int, _ order: Filter.Order, _ bounds: NumberBounds<T>?,
         _ filter: (Filter.Order, T) -> Filter
@@ -193,7 +194,7 @@ extension FilterCompiler {
             return first == last
                 ? filter(.equal, first)
                 : .and([filter(.greaterOrEqual, first), filter(.lessOrEqual, last)])
-        // What is no number is neither less nor greater, so `some` will not do for doubles.
+        // NaN is neither less nor greater, so `some` will not do for doubles.
         case .less:
             if let first = bounds.first { return filter(.less, first) }
             return bounds.last.map { filter(.lessOrEqual, $0) } ?? some
@@ -250,7 +251,7 @@ extension FilterCompiler {
             case .integer(_, .equal, let value): words.append(UInt64(bitPattern: value))
             case .double(_, .equal, let value):
                 isDouble = true
-                // What is no number equals nothing.
+                // NaN equals nothing.
                 if !value.isNaN { words.append(Filter.bits(value)) }
             case .bytes(_, .equal, let value): keys.append(value)
             // Equal decimals have equal bytes.
@@ -268,7 +269,7 @@ extension FilterCompiler {
 }
 
 extension Filter.Order {
-    /// The operator that asks for it.
+    /// The operator that tests for it.
     var relation: PredicateNode.Comparison.Operator {
         switch self {
         case .equal: .equal
@@ -281,7 +282,7 @@ extension Filter.Order {
 }
 
 extension Value {
-    /// Whether it is a number or a truth value.
+    /// Whether it is a number or a Boolean.
     fileprivate var isAnyNumber: Bool {
         switch self {
         case .integer, .boolean, .decimal, .double, .float: true

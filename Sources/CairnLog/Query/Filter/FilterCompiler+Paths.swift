@@ -1,19 +1,20 @@
-// Comparisons across one or more relationships, if the condition on the destination can be evaluated for all objects there.
+// Comparisons across one or more relationships, if the condition on the destination can be evaluated for all
+// objects there.
 //
 //   maker.name == 'x'           through `maker`: `name == 'x'`; where there is no maker, what holds of nil
 //   ANY parts.price > 3         a member of `parts` with `price > 3`
 //   ALL parts.price > 3         no member of `parts` with NOT `price > 3`
 //   parts CONTAINS x            a member of `parts` that is x
 //
-// A path may have several steps through to-one relationships; of to-many ones it has at most one here, and no to-one before
-// it. All else is asked row by row.
+// A path may have several steps through to-one relationships; it has at most one through a to-many
+// relationship here, and no to-one step before it. All other paths are evaluated row by row.
 
 import CairnModel
 import CairnStore
 import FoundationEssentials
 
 extension FilterCompiler {
-    /// A condition across a relationship; nil if it must be evaluated row by row.
+    /// Compiles a condition across a relationship; nil if it must be evaluated row by row.
     func relatedFilter(_ comparison: PredicateNode.Comparison) throws(StoreError) -> Filter? {
         guard case .keyPath(let path) = comparison.left,
             let (index, rest) = firstStep(of: path), comparison.right.operand != nil
@@ -69,15 +70,15 @@ extension FilterCompiler {
         guard comparison.modifier == .all else {
             return .members(MembersFilter(relationship: index, of: entity, inner: inner))
         }
-        // All of them: not one for which it does not hold.
+        // ALL: there is no member for which it does not hold.
         return .not(
             .members(MembersFilter(relationship: index, of: entity, inner: .not(inner))))
     }
 
-    /// The relationship that a path begins with, and what comes after it.
+    /// The first relationship of a path, and the rest of the path.
     private func firstStep(of path: String) -> (relationship: Int, rest: String?)? {
         if let index = description.relationshipIndex(named: path) { return (index, nil) }
-        // No relationship has a point in its name; composite attributes come first, as in the evaluator.
+        // Names of relationships contain no dot; composite attributes take precedence, as in the evaluator.
         guard description.columnIndex(named: path) == nil,
             description.attributeIndex(named: path) == nil,
             let dot = path.firstIndex(of: "."),
@@ -86,7 +87,7 @@ extension FilterCompiler {
         return (index, String(path[path.index(after: dot)...]))
     }
 
-    /// Whether a path gives values of attributes by way of to-one relationships alone.
+    /// Whether a path returns attribute values through to-one relationships alone.
     private func isOfValues(_ path: String, _ compiler: FilterCompiler) -> Bool {
         if let column = compiler.description.columnIndex(named: path) {
             if case .attribute = compiler.description.columns[column].kind { return true }
@@ -102,14 +103,14 @@ extension FilterCompiler {
 }
 
 extension PredicateNode.Comparison {
-    /// The same of something else on the left side, as it is.
+    /// Returns the same comparison with another left side.
     fileprivate func with(left: ExpressionNode) -> PredicateNode {
         .compare(left, `operator`, right, options: options)
     }
 }
 
 extension ExpressionNode {
-    /// The constant or the list of constants that this is.
+    /// True for a constant or a list of constants; nil otherwise.
     fileprivate var operand: Bool? {
         switch self {
         case .constant, .list: true

@@ -1,9 +1,11 @@
 // Compiles predicates.
 //
-//   1. A predicate of nothing but columns and constants is compiled as it is: it was bound by whoever asks. Any other one
-//      is bound here once more, so that what cannot run in a store is refused with its name and nothing else is met later.
-//   2. Each comparison becomes the cheapest of: a question to a column, to the objects across a relationship, to a row.
-//   3. Where an expression gives a value a name, the parts are not taken apart: one depends on those before it.
+//   1. A predicate of columns and constants only is compiled as it is: the caller has bound it. Any other
+//      predicate is bound again here, so that a part that a store cannot evaluate is rejected by name and
+//      does not turn up later.
+//   2. Each comparison becomes the cheapest possible test: on a column, on the objects across a relationship,
+//      or on a row.
+//   3. If an expression binds a variable, the parts are not separated: each depends on those before it.
 //
 // Threads: a value, used in one call.
 
@@ -17,9 +19,9 @@ struct FilterCompiler {
     let identity: StoreIdentity
     /// The fetched entity; its columns have the same index in all its descendants.
     let entity: Int
-    /// That of the state that is asked.
+    /// The hash seed of the queried state.
     let seed: UInt64
-    /// What `now()` gives, the same in all parts.
+    /// The value of `now()`, the same in all parts.
     private let now: Date
 
     init(_ state: EngineState, _ identity: StoreIdentity, entity: Int) {
@@ -36,16 +38,17 @@ struct FilterCompiler {
         self.now = now
     }
 
-    /// The same for another entity.
+    /// Returns a compiler for another entity.
     func compiler(of entity: Int) -> FilterCompiler {
         FilterCompiler(catalog, identity, entity, seed: seed, now: now)
     }
 
     var description: SchemaEntity { catalog.description(of: entity) }
 
-    /// A condition that means the same as a predicate.
+    /// Compiles a predicate into an equivalent condition.
     ///
-    /// - Throws: `StoreError` with `.invalidRequest` naming entity, key and part that a store cannot answer.
+    /// - Throws: `StoreError` with `.invalidRequest` naming the entity, the key and the part that a store
+    ///   cannot evaluate.
     func compile(_ predicate: PredicateNode) throws(StoreError) -> Filter {
         var bound = predicate
         do throws(PredicateFormatError) {
@@ -59,7 +62,7 @@ struct FilterCompiler {
         return bound.hasAssignment ? try rowByRow(bound) : try filter(bound)
     }
 
-    /// Whether nothing but columns of the entity, or the object itself, is compared with constants.
+    /// Whether the predicate only compares columns of the entity, or the object itself, with constants.
     private func isPlain(_ node: PredicateNode) -> Bool {
         switch node {
         case .constant: return true
@@ -73,7 +76,7 @@ struct FilterCompiler {
         }
     }
 
-    /// A condition for a predicate that is bound.
+    /// Compiles a predicate that is bound.
     func filter(_ node: PredicateNode) throws(StoreError) -> Filter {
         switch node {
         case .constant(let value): return .constant(value)
@@ -94,7 +97,7 @@ struct FilterCompiler {
         return filters
     }
 
-    /// The evaluator's answer for each row.
+    /// Evaluates the predicate on each row.
     private func rowByRow(_ node: PredicateNode) throws(StoreError) -> Filter {
         .row(RowTest(try evaluator(node)))
     }
@@ -113,7 +116,7 @@ struct FilterCompiler {
 
     // MARK: The object itself
 
-    /// A comparison of what is part of each object without being a column; nil if it is about something else.
+    /// Compiles a comparison of properties that every object has without a column; nil for other comparisons.
     func selfFilter(_ simple: PredicateNode.Comparison.Simple) throws(StoreError) -> Filter? {
         switch simple.subject {
         case .objectID: return try identityFilter(simple)
@@ -134,7 +137,7 @@ struct FilterCompiler {
     {
         var numbers: Set<UInt32> = []
         for value in simple.values {
-            // No object is nil.
+            // No object equals nil.
             if value.isNull { continue }
             guard case .objectID(let id) = value else {
                 throw StoreError(
@@ -160,7 +163,7 @@ struct FilterCompiler {
         }
     }
 
-    /// The entities whose name is what is asked for.
+    /// Compiles a comparison of the entity's name.
     private func entityFilter(_ simple: PredicateNode.Comparison.Simple) throws(StoreError)
         -> Filter
     {
@@ -180,7 +183,8 @@ struct FilterCompiler {
 }
 
 extension PredicateNode.Comparison.Simple {
-    /// Whether nil is held against an order: the value does not tell that of some properties there is none.
+    /// Whether nil is an operand of an ordering comparison: the value nil does not show that some properties
+    /// have no order.
     fileprivate var ordersNil: Bool {
         switch self.operator {
         case .less, .lessOrEqual, .greater, .greaterOrEqual, .between: values.contains(.null)

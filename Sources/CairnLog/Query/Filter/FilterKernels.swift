@@ -1,11 +1,11 @@
-// The inner loops of comparisons: one for each operator and width, over plain memory, so that several rows are compared at
-// once.
+// The inner loops of comparisons: one for each operator and width, over plain memory, so that several rows
+// are compared at the same time.
 //
-//   - Narrow integers are distances from a base: the constant is made one, too, and a constant outside the width decides for
-//     the whole block.
-//   - With a dictionary each entry is asked once; if one of them holds, rows are compared with its code.
+//   - Narrow integers are distances from a base: the constant becomes a distance, too, and a constant outside
+//     the width decides for the whole block.
+//   - With a dictionary each entry is tested once; if one of them matches, rows are compared with its code.
 //
-// Of nil rows the answer means nothing: they are taken out afterwards.
+// The result is undefined for nil rows: the caller clears them afterwards.
 //
 // Threads: functions.
 
@@ -40,7 +40,7 @@ enum FilterKernels {
         let isBelow = isOverflow ? value < base : distance < 0
         let isAbove = isOverflow ? value > base : distance > Int64(T.max)
         if isBelow || isAbove {
-            // All cells lie on one side of the constant.
+            // All cells are on one side of the constant.
             let holds =
                 switch order {
                 case .equal: false
@@ -52,7 +52,7 @@ enum FilterKernels {
         compare(values, order, T(truncatingIfNeeded: distance), rows, into: out)
     }
 
-    /// Compares numbers as they lie.
+    /// Compares numbers in their stored form.
     @inline(__always)
     static func compare<T: Comparable>(
         _ values: UnsafePointer<T>, _ order: Filter.Order, _ value: T, _ rows: Int,
@@ -67,7 +67,7 @@ enum FilterKernels {
         }
     }
 
-    /// Asks each entry of a dictionary, and gives each row the answer of its code.
+    /// Tests each entry of a dictionary, and sets each row to the result for its code.
     @inline(__always)
     static func select(
         _ cells: DecodedColumn, _ rows: Int, into out: UnsafeMutablePointer<UInt8>,

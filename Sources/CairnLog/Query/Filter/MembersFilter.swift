@@ -1,8 +1,8 @@
 // A condition on any member of a to-many relationship.
 //
-//   1. For a few rows their members are asked, one after the other.
-//   2. After that all objects at the other end are asked, block by block, and the numbers of those they belong to are
-//      collected; for pairs by way of the pairs. Then a row costs the test of a bit.
+//   1. For the first few rows their members are tested, one after the other.
+//   2. After that all objects at the other end are tested, block by block, and the numbers of their owners
+//      are collected; for pairs by way of the pairs. From then on a row costs a bit test.
 //
 // Threads: the condition is immutable; what it found belongs to one reading.
 
@@ -12,7 +12,7 @@ import CairnStore
 
 /// A condition across a to-many relationship.
 final class MembersFilter: Sendable {
-    /// The relationship, by index in an entity.
+    /// The relationship, as an index in its entity.
     let relationship: Int
     let owner: Int
     /// The condition on a member.
@@ -24,17 +24,17 @@ final class MembersFilter: Sendable {
         self.inner = inner
     }
 
-    /// What was found.
+    /// The result so far.
     final class Selection {
-        /// How many rows were asked by themselves.
+        /// The number of rows that were tested individually.
         fileprivate var asked = 0
         fileprivate var owners: OwnerSet?
     }
 
-    /// So many rows are asked by themselves.
+    /// The number of rows that are tested individually.
     private static let few = 32
 
-    /// Sets a byte of 0 or 1 for each row that is asked for.
+    /// Sets a byte of 0 or 1 for each row of the mask.
     func evaluate(
         _ place: FilterPlace, _ mask: UnsafePointer<UInt8>, _ objects: StoredObjects,
         into out: UnsafeMutablePointer<UInt8>
@@ -81,7 +81,7 @@ final class MembersFilter: Sendable {
 
     // MARK: All at once
 
-    /// The numbers of those that have such a member.
+    /// Returns the numbers of the owners of a matching member.
     private func owners(_ objects: StoredObjects) throws(StoreError) -> OwnerSet {
         let state = objects.state
         let catalog = objects.catalog
@@ -116,7 +116,7 @@ final class MembersFilter: Sendable {
         return owners
     }
 
-    /// Goes through the blocks of an entity and its descendants with what lives and has the condition.
+    /// Iterates over the blocks of an entity and its descendants, with the live rows that match.
     private func forEachMember(
         of entity: Int, _ objects: StoredObjects,
         _ body: (FilterPlace, UnsafeMutablePointer<UInt8>) throws(StoreError) -> Void
@@ -138,7 +138,7 @@ final class MembersFilter: Sendable {
         }
     }
 
-    /// The near ends of the pairs whose far end is a member.
+    /// Collects the near ends of the pairs whose far end is a member.
     private func collect(
         _ pairs: Int, near: Int, _ members: OwnerSet, into owners: OwnerSet,
         _ objects: StoredObjects
@@ -157,7 +157,7 @@ final class MembersFilter: Sendable {
 }
 
 extension StoredObjects {
-    /// Goes through the blocks of an entity that have live rows.
+    /// Iterates over the blocks of an entity that have live rows.
     func forEachBlock(
         of entity: Int, _ body: (FilterPlace, BlockEntry) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -175,7 +175,7 @@ extension StoredObjects {
 }
 
 extension BlockEntry {
-    /// Writes a byte of 1 for each row that lives, and 0 for the others.
+    /// Writes a byte of 1 for each live row, and 0 for the others.
     func copyLive(to bytes: UnsafeMutablePointer<UInt8>) {
         for start in stride(from: 0, to: Int(rows), by: 64) {
             var live = liveWord(start >> 6)

@@ -6,7 +6,7 @@ struct RowHit {
 }
 
 extension EngineState {
-    /// The row of a number; nil if there is none.
+    /// Returns the row of a number; nil if there is none.
     @inline(__always)
     func hit(_ number: UInt32, in directory: RowDirectory) -> RowHit? {
         let cell = directory[number]

@@ -2,10 +2,10 @@ import CairnFormat
 
 /// Memory for one block at a time.
 final class ScanScratch {
-    /// A byte for each row, and behind them what lives, for conditions that are asked only of that.
+    /// A byte for each row, followed by the live rows, for conditions that are only evaluated on those.
     let selection: UnsafeMutablePointer<UInt8>
     let live: UnsafeMutablePointer<UInt8>
-    /// Some more than rows: where slots are written that are then not taken.
+    /// Larger than the number of rows: slots are written there that are then not used.
     let slots: UnsafeMutablePointer<UInt16>
 
     init() {

@@ -1,7 +1,7 @@
 // A row as an object for expressions.
 //
-// Its block is looked for when a value is first asked for: to count members needs none. What cannot be read is nil, and
-// `StoredObjects` knows why.
+// Its block is looked up when the first value is read: counting members requires none. An unreadable value is
+// nil, and `StoredObjects` keeps the error.
 //
 // Threads: owned by one reading, as its `StoredObjects`.
 
@@ -15,7 +15,8 @@ final class StoredObject: EvaluatedObject {
     private let objects: StoredObjects
     /// Its number in its tree.
     let number: UInt32
-    /// Where its row is; empty if there is none: a to-one relationship without a rule for deletions may lead nowhere.
+    /// The place of its row; empty if there is none: a to-one relationship without a delete rule may refer to
+    /// an object that does not exist.
     let cell: DirectoryCell
     let evaluatedEntity: SchemaEntity
     private var block: CachedBlock?

@@ -5,8 +5,9 @@
 //   let value = price.value(for: objects.object(number, of: entity))
 //   try objects.rethrow()
 //
-// Evaluating does not throw: what could not be read is nil, the first error is kept here, and `rethrow` is called after
-// some rows. Blocks are kept for as long as they fit the budget of the cache, and then all let go.
+// Evaluation does not throw: an unreadable value is nil, the first error is kept here, and `rethrow` is
+// called after some rows. Blocks are kept as long as they fit the budget of the cache; then all of them are
+// released.
 //
 // Threads: owned by one reading in one thread; the state is pinned by whoever made it.
 
@@ -19,9 +20,9 @@ final class StoredObjects {
     let reader: StoreReader
     let state: EngineState
     let catalog: Catalog
-    /// Where what is written for sure ends; a state that is published has nothing behind it.
+    /// The end of what is certainly written; a published state contains nothing after it.
     private let writtenLSN: UInt64
-    /// Who wants to know which blocks are read.
+    /// Records which blocks are read, if requested.
     private let trace: QueryTrace?
     private var failure: StoreError?
 
@@ -29,7 +30,7 @@ final class StoredObjects {
     private var blocks: [CachedBlock?] = []
     private var cost = 0
 
-    /// By condition, what it found of the objects at the other end.
+    /// By condition: what it has found for the objects at the other end.
     private var selections: [ObjectIdentifier: AnyObject] = [:]
 
     init(
@@ -49,14 +50,14 @@ final class StoredObjects {
     /// Keeps the first error.
     func fail(_ error: StoreError) { if failure == nil { failure = error } }
 
-    /// Throws what went wrong since it was last asked.
+    /// Throws the first error since the last call.
     func rethrow() throws(StoreError) {
         guard let failure else { return }
         self.failure = nil
         throw failure
     }
 
-    /// Reads; what goes wrong is kept, and gives the other value.
+    /// Runs the body; on an error keeps it, and returns the other value.
     @inline(__always)
     func reading<R>(or other: R, _ body: () throws(StoreError) -> R) -> R {
         do throws(StoreError) {
@@ -69,8 +70,8 @@ final class StoredObjects {
 
     // MARK: Conditions
 
-    /// What a condition across a relationship has found so far; what it begins with, the first time. A condition always
-    /// asks for the same class.
+    /// Returns what a condition across a relationship has found so far; its initial value the first time. A
+    /// condition always uses the same class.
     func selection<Selection: AnyObject>(
         of condition: AnyObject, _ first: @autoclosure () -> Selection
     ) -> Selection {
@@ -83,7 +84,8 @@ final class StoredObjects {
 
     // MARK: Objects
 
-    /// The object of a number in the tree of an entity. One that has no row has nothing but nil.
+    /// Returns the object of a number in the tree of an entity. All values of an object without a row are
+    /// nil.
     func object(_ number: UInt32, of entity: Int) -> StoredObject {
         let cell = state.directories[catalog.entities[entity].tree][number]
         let concrete = cell.isEmpty ? entity : Int(state.blocks.entry(cell.handle).entity)
@@ -91,7 +93,7 @@ final class StoredObjects {
             self, number: number, cell: cell, entity: catalog.description(of: concrete))
     }
 
-    /// The object whose row is at a place that is known.
+    /// Returns the object whose row is at a known place.
     func object(_ number: UInt32, _ cell: DirectoryCell, of entity: Int, in block: CachedBlock)
         -> StoredObject
     {
@@ -101,7 +103,7 @@ final class StoredObjects {
 
     // MARK: Blocks
 
-    /// The block of a handle.
+    /// Returns the block of a handle.
     func block(_ handle: BlockHandle) throws(StoreError) -> CachedBlock {
         let index = Int(handle.raw)
         if index < blocks.count, let block = blocks[index] { return block }
@@ -116,7 +118,7 @@ final class StoredObjects {
         return block
     }
 
-    /// The block of an entry, which is not kept here.
+    /// Returns the block of an entry, which is not kept here.
     func block(_ entry: BlockEntry) throws(StoreError) -> CachedBlock {
         trace?.read(entry)
         if writtenLSN != .max {
@@ -132,7 +134,7 @@ final class StoredObjects {
 
     // MARK: Values
 
-    /// The value of a column in a slot.
+    /// Returns the value of a column in a slot.
     func value(
         _ index: Int, of entity: SchemaEntity, _ block: CachedBlock, _ slot: Int
     ) throws(StoreError) -> Value {
@@ -149,7 +151,7 @@ final class StoredObjects {
 
     // MARK: Relationships
 
-    /// The number that a to-one column leads to.
+    /// Returns the number that a to-one column refers to.
     func target(
         _ column: Int, of entity: SchemaEntity, _ block: CachedBlock, _ slot: Int
     ) throws(StoreError) -> UInt32? {
@@ -158,7 +160,7 @@ final class StoredObjects {
         return cells.isNil(slot) ? nil : UInt32(truncatingIfNeeded: cells.integer(slot))
     }
 
-    /// The members of a to-many relationship, in the order of their numbers.
+    /// Returns the members of a to-many relationship, in the order of their numbers.
     func members(_ relationship: Int, of entity: SchemaEntity, _ number: UInt32)
         throws(StoreError) -> [UInt32]
     {

@@ -1,11 +1,11 @@
-// A test of all strings of a column at once.
+// Tests all strings of a column at once.
 //
-//   1. With a dictionary each distinct text is asked once.
-//   2. CONTAINS searches the bytes of all cells in one run, where they need no folding or are all ASCII: what is found
-//      across the end of a cell is not found.
-//   3. Else each cell is asked; one that has frames of its own is read.
+//   1. With a dictionary each distinct string is tested once.
+//   2. CONTAINS searches the bytes of all cells in one pass, if they need no folding or are all ASCII: a
+//      match across the end of a cell does not count.
+//   3. Otherwise each cell is tested; a cell with frames of its own is read.
 //
-// A cell that is nil never has what is asked.
+// A nil cell never matches.
 
 import CCairn
 import CairnFormat
@@ -47,7 +47,7 @@ extension TextTest {
         for row in 0..<rows { out[row] &= nils[row] ^ 1 }
     }
 
-    /// Searches all cells in one run; false if that would say something else.
+    /// Searches all cells in one pass; false if the result would differ from testing each cell.
     private func search(
         _ cells: DecodedColumn, _ rows: Int, into out: UnsafeMutablePointer<UInt8>
     ) -> Bool {

@@ -1,10 +1,10 @@
 // A test of a stored string: on its bytes wherever that is equivalent to the evaluator.
 //
 //   1. Without options bytes are compared.
-//   2. With [c] and [d] the constant is folded once. A text of nothing but ASCII is folded byte by byte, any other one as
-//      a String by the evaluator's own folding; then bytes are compared.
-//   3. LIKE is asked of ASCII by bytes: a sign is a byte there, but for CR LF, which is one.
-//   4. MATCHES and [l] are the evaluator's.
+//   2. With [c] and [d] the constant is folded once. A pure ASCII string is folded byte by byte, any other
+//      string by the evaluator's own folding; then bytes are compared.
+//   3. LIKE matches ASCII by bytes: there, a byte is a character, except that CR LF is one character.
+//   4. The evaluator executes MATCHES and [l].
 //
 // Threads: immutable, so any.
 
@@ -14,7 +14,7 @@ import CairnStore
 
 /// A condition on a string.
 final class TextTest: Sendable {
-    /// What is asked of the folded bytes.
+    /// The test on the folded bytes.
     enum Question: Sendable {
         case compare(Filter.Order)
         case begins
@@ -41,15 +41,15 @@ final class TextTest: Sendable {
     let question: Question
     /// The constant, folded.
     let constant: [UInt8]
-    /// Whether texts are folded.
+    /// Whether strings are folded.
     let isFolded: Bool
-    /// Whether folding makes letters small.
+    /// Whether folding converts to lowercase.
     let isCaseless: Bool
     private let values: ValueComparison
 
-    /// Compares texts with a constant.
+    /// Compares strings with a constant.
     ///
-    /// - Throws: `PredicateFormatError` for a regular expression that is none.
+    /// - Throws: `PredicateFormatError` for an invalid regular expression.
     init(
         _ relation: PredicateNode.Comparison.Operator, _ text: String,
         _ options: PredicateNode.Comparison.Options
@@ -81,9 +81,9 @@ final class TextTest: Sendable {
             }
     }
 
-    /// Asks whether a text is one of a list.
+    /// Tests whether a string is in a list.
     ///
-    /// - Parameter seed: that of the state whose texts are asked.
+    /// - Parameter seed: the hash seed of the state whose strings are tested.
     init(oneOf texts: [String], _ options: PredicateNode.Comparison.Options, seed: UInt64)
         throws(PredicateFormatError)
     {
@@ -107,7 +107,7 @@ final class TextTest: Sendable {
             && !options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive])
     }
 
-    /// The same parts as `LikePattern` reads.
+    /// Parses a pattern into the same parts as `LikePattern`.
     private static func parts(_ pattern: String) -> [LikeByte] {
         var parts: [LikeByte] = []
         var isEscaped = false
@@ -132,7 +132,7 @@ final class TextTest: Sendable {
 
     // MARK: Asking
 
-    /// Whether a text has what is asked.
+    /// Whether a string matches.
     func holds(_ text: UnsafeRawBufferPointer) -> Bool {
         if case .evaluated(let evaluator) = question {
             return evaluator.matches(.value(.string(String(decoding: text, as: UTF8.self))))
@@ -152,7 +152,7 @@ final class TextTest: Sendable {
         }
     }
 
-    /// Asks bytes that need no folding, or are folded.
+    /// Tests bytes that need no folding, or are folded.
     private func ask(_ text: UnsafeRawBufferPointer) -> Bool {
         if case .oneOf(let set) = question { return set.contains(text) }
         return constant.withUnsafeBytes { constant in
@@ -179,7 +179,7 @@ final class TextTest: Sendable {
         }
     }
 
-    /// As `LikePattern.matches`, of ASCII without CR.
+    /// Matches like `LikePattern.matches`, for ASCII without CR.
     private static func isLike(_ text: UnsafeRawBufferPointer, _ parts: [LikeByte]) -> Bool {
         var (place, part) = (0, 0)
         var star: (part: Int, place: Int)?
@@ -228,12 +228,12 @@ final class TextTest: Sendable {
         return seen & 0x8080_8080_8080_8080 == 0
     }
 
-    /// Whether each byte is a sign by itself.
+    /// Whether each byte is a character by itself.
     private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
         isASCII(text) && !text.contains(0x0D)
     }
 
-    /// Copies ASCII with small letters.
+    /// Copies ASCII converted to lowercase.
     @inline(__always)
     static func lower(
         _ text: UnsafeRawBufferPointer, into small: UnsafeMutableRawBufferPointer

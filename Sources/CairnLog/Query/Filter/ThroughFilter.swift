@@ -1,7 +1,8 @@
 // A condition on the target of a to-one relationship.
 //
-// What can be asked of a whole block is asked of each block at the other end once, when the first row leads into it; all
-// else once of each object. After that a row costs a look into the directory.
+// A condition that can be evaluated on whole blocks is evaluated once on each block at the other end, when
+// the first row refers to the block; any other condition once on each object. After that a row costs a
+// directory lookup.
 //
 // Threads: the condition is immutable; its selections belong to one reading.
 
@@ -15,7 +16,7 @@ final class ThroughFilter: Sendable {
     let tree: Int
     /// The condition on them.
     let inner: Filter
-    /// What holds where there is no object.
+    /// The result if there is no object.
     let ifNil: Bool
     private let isWhole: Bool
 
@@ -27,7 +28,7 @@ final class ThroughFilter: Sendable {
         isWhole = !inner.isGeneral
     }
 
-    /// What was found: by handle, a byte for each slot.
+    /// The results: by handle, a byte for each slot.
     final class Selections {
         fileprivate var blocks: [UnsafeMutablePointer<UInt8>?] = []
 
@@ -36,7 +37,7 @@ final class ThroughFilter: Sendable {
 
     private static let unknown: UInt8 = 2
 
-    /// Sets a byte of 0 or 1 for each row that is asked for.
+    /// Sets a byte of 0 or 1 for each row of the mask.
     func evaluate(
         _ place: FilterPlace, _ mask: UnsafePointer<UInt8>, _ objects: StoredObjects,
         into out: UnsafeMutablePointer<UInt8>
@@ -100,7 +101,8 @@ final class ThroughFilter: Sendable {
 }
 
 extension ThroughFilter {
-    /// Asks a whole block; large values are read of the rows that live, since others may have none any more.
+    /// Evaluates the condition on a whole block; large values are only read for live rows, since those of
+    /// others may be gone.
     private func evaluate(
         _ place: FilterPlace, _ handle: BlockHandle, _ objects: StoredObjects,
         into found: UnsafeMutablePointer<UInt8>
@@ -117,7 +119,7 @@ extension ThroughFilter {
 }
 
 extension StoredObjects {
-    /// The block that a row is in, as filters see it.
+    /// Returns the block that contains a row, as filters use it.
     func place(of cell: DirectoryCell) throws(StoreError) -> FilterPlace {
         let entity = Int(state.blocks.entry(cell.handle).entity)
         return FilterPlace(

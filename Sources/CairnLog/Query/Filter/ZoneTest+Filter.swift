@@ -1,7 +1,7 @@
 import CairnStore
 
 extension ZoneTest {
-    /// The tests that every match of a condition passes.
+    /// Returns the tests that every match of a condition passes.
     static func tests(of filter: Filter) -> [ZoneTest] {
         switch filter {
         case .isNull(let column): [ZoneTest(column: column, isNil: true)]
@@ -36,7 +36,7 @@ extension ZoneTest {
         }
     }
 
-    /// What any of some conditions leaves, if each asks one and the same column.
+    /// Returns the union of the tests of several conditions, if each tests the same single column.
     private static func hull(_ filters: [Filter]) -> [ZoneTest] {
         var hull: ZoneTest?
         for filter in filters {

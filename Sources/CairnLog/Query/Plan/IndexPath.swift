@@ -5,16 +5,17 @@
 struct IndexPath {
     /// An index into the outline's `ways`.
     let way: Int
-    /// The ranks of the entries that hold every match: one range, or those of a list in any order and without overlap.
+    /// The ranks of the entries that include every match: one range, or those of a list, unordered and
+    /// without overlap.
     let ranks: Range<Int>
     let list: [Range<Int>]?
-    /// How many entries that is.
+    /// The number of these entries.
     let count: Int
-    /// Which terms of the predicate they answer.
+    /// The terms of the predicate that they satisfy.
     let answered: PlanOutline.TermSet
-    /// Whether all entries meet those terms.
+    /// Whether all entries satisfy those terms.
     let isExact: Bool
-    /// How many values are listed, each once; nil if no list is looked up.
+    /// The number of distinct values in a list; nil if no list is looked up.
     let listed: Int?
 
     /// The only range; nil if there are several or none.
@@ -23,6 +24,6 @@ struct IndexPath {
         return list.count == 1 ? list[0] : nil
     }
 
-    /// Whether it has no range at all.
+    /// Whether it has no range.
     var isNothing: Bool { list?.isEmpty == true }
 }

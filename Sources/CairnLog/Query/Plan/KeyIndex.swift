@@ -1,7 +1,7 @@
 // A uniqueness constraint of one column, as used by fetches: by equality, or by a list of keys.
 //
-// It takes only what needs no thought, texts for a text and integers for integers; everything else is left to
-// `FetchRunner`, and so is a condition that is wrong, which then says so.
+// It only takes the simple cases, strings for a string column and integers for an integer column; everything
+// else is left to `FetchRunner`, and so is an invalid predicate, which then throws its error.
 //
 // Threads: a value; nothing is kept.
 
@@ -17,7 +17,7 @@ struct KeyIndex {
 
     /// The constraint for a comparison; nil if there is none, or its values have another type.
     init?(_ comparison: PredicateNode.Comparison, entity: Int, catalog: Catalog) {
-        // Read where it lies: a look-up by key comes here for every object.
+        // Matched in place, without a copy: every lookup of an object by key gets here.
         guard case .keyPath(let name) = comparison.left, comparison.modifier == .direct,
             comparison.options.isEmpty,
             let unique = catalog.entities[entity].uniques.first(where: {
@@ -40,7 +40,7 @@ struct KeyIndex {
         }
     }
 
-    /// Whether a value needs no thought.
+    /// Whether a value is a simple case.
     private func accepts(_ value: Value) -> Bool {
         switch value {
         case .null: true
@@ -50,9 +50,10 @@ struct KeyIndex {
         }
     }
 
-    /// The row that has a key, and its block.
+    /// Finds the row that has a key, and its block.
     ///
-    /// - Parameter block: the block of a handle, and its entity; nil if that is not asked for.
+    /// - Parameter block: returns the block of a handle, and its entity; nil if that entity was not
+    ///   requested.
     @inline(__always)
     func find(
         _ key: borrowing KeyBuffer, _ index: UniqueIndex, _ directory: RowDirectory, seed: UInt64,

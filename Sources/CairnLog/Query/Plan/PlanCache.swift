@@ -1,8 +1,9 @@
-// A cache of plan outlines: programs use the same few shapes of fetches repeatedly, and planning a shape takes longer than
-// counting the index entries for its constants.
+// A cache of plan outlines: programs use the same few shapes of fetches repeatedly, and planning a shape
+// takes longer than counting the index entries for its constants.
 //
-// The table is divided into sets of a few outlines each; a shape belongs to one set, and where that is full the outline goes that
-// came first. It belongs to a catalog, which another model or other fetch indexes make anew: no outline outlives them.
+// The table is divided into sets of a few outlines each; a shape belongs to one set, and a full set evicts
+// its oldest outline. The cache belongs to a catalog, which is recreated for another model or other fetch
+// indexes: no outline outlives them.
 //
 // Threads: any; one lock.
 
@@ -16,13 +17,13 @@ final class PlanCache: LayoutAttachment, @unchecked Sendable {
     private static let sets = 64
     private static let outlinesOfSet = 4
 
-    /// By set; empty until there is one.
+    /// By set; empty until the first outline is added.
     private let outlines = Mutex<[PlanOutline?]>([])
 
-    /// How many outlines it has.
+    /// The number of cached outlines.
     var count: Int { outlines.withLock { $0.count { $0 != nil } } }
 
-    /// The outline of a fetch; made if it is not there.
+    /// Returns the outline of a fetch; creates it if it is not cached.
     func outline(_ fetch: StoreFetch, _ terms: [PlanTerm], _ catalog: Catalog) -> PlanOutline {
         let first = Self.set(fetch, terms) * Self.outlinesOfSet
         let known = outlines.withLock { outlines -> PlanOutline? in
@@ -46,7 +47,7 @@ final class PlanCache: LayoutAttachment, @unchecked Sendable {
         return outline
     }
 
-    /// The set that a shape belongs to.
+    /// Returns the set that a shape belongs to.
     private static func set(_ fetch: StoreFetch, _ terms: [PlanTerm]) -> Int {
         var hash = UInt64(truncatingIfNeeded: fetch.entity)
         func mix(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -63,6 +64,6 @@ final class PlanCache: LayoutAttachment, @unchecked Sendable {
 }
 
 extension Catalog {
-    /// What is planned of fetches by it, and by those that differ in their metadata alone.
+    /// The outlines of fetches planned with it, and with catalogs that only differ in their metadata.
     var plans: PlanCache { layout.kept(PlanCache()) }
 }

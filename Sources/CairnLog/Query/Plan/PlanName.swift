@@ -1,4 +1,4 @@
-// The description of an access path, formatted on demand: most fetches take less time than that.
+// The description of an access path, formatted on demand: most fetches take less time than formatting it.
 //
 // Threads: a value.
 
@@ -6,7 +6,7 @@ import CairnModel
 
 /// How a fetch found its rows.
 struct PlanName: Sendable {
-    /// What an index is asked of one of its columns.
+    /// A condition that an index executes on one of its columns.
     enum Condition: Sendable {
         case equal(String, Value)
         case among(String, Int)
@@ -34,7 +34,7 @@ struct PlanName: Sendable {
         let definition: Catalog.FetchIndexDefinition
         let way: PlanOutline.Way
         let terms: [PlanTerm]
-        /// How many values are listed; nil if no list is looked up.
+        /// The number of values in a list; nil if no list is looked up.
         let listed: Int?
 
         var text: String {
@@ -50,12 +50,12 @@ struct PlanName: Sendable {
     }
 
     private let words: Words
-    /// Whether no row was looked at: the index says it all.
+    /// Whether no row was read: the index is sufficient.
     var isCovering = false
 
     init(_ text: String) { words = .text(text) }
 
-    /// - Parameter isOrdered: whether the rows come in the order of the first.
+    /// - Parameter isOrdered: whether the rows come in the order of the first index.
     init(_ indexes: [Index], isOrdered: Bool) {
         words = .indexes(indexes, isOrdered: isOrdered)
     }

@@ -1,11 +1,12 @@
 // The part of a plan that does not depend on constants: which terms each fetch index can execute, and how.
 //
-//   1. Of an index that has all objects of the entity, as many of the first elements as have one value each are taken, then a
-//      list, a beginning or an interval of the next one.
-//   2. How many entries that is, and which index is the cheapest, depends on the constants: `QueryPlanner` counts.
+//   1. From an index that contains all objects of the entity, the outline uses as many leading elements as
+//      have an equality, then a list, a prefix or an interval of the next element.
+//   2. The number of entries, and which index is cheapest, depends on the constants: `QueryPlanner` counts.
 //
-// An outline holds for all fetches of one entity with terms of the same kinds and keys and the same sort, as long as each
-// constant is one that its column may have; a term with another is planned as one that has to be asked of the rows.
+// An outline is valid for all fetches of one entity with terms of the same kinds and keys and the same sort,
+// as long as each constant is valid for its column; a term with an invalid constant is planned as one to
+// evaluate on the rows.
 //
 // Threads: immutable, so any.
 
@@ -16,41 +17,42 @@ final class PlanOutline: Sendable {
     /// One end of an interval: the constant of a term.
     struct Bound: Sendable {
         let term: Int
-        /// Which one of a list.
+        /// The position of the constant in a list.
         let place: Int
         let isIncluded: Bool
     }
 
-    /// What is asked of the element behind those that have one value.
+    /// The condition on the element after those with an equality.
     enum Last: Sendable {
         case none
         case among(Int)
         case beginning(Int)
-        /// The terms for its lower and upper bounds, and those that only require a value, in their original order.
+        /// The terms for its lower and upper bounds, and those that only require a value, in their original
+        /// order.
         case between(low: Bound?, high: Bound?, terms: [Int])
     }
 
-    /// A way through one index.
+    /// An access path through one index.
     struct Way: Sendable {
         /// As an index of the catalog's `fetchIndexes`.
         let index: Int
         let parts: [Catalog.IndexPart]
-        /// By element: the terms of those that have one value.
+        /// By element with an equality: its term.
         let equal: [Int]
         let last: Last
-        /// The terms that the values, and what is asked of the next element, answer.
+        /// The terms that the equalities, and the condition on the next element, execute.
         let answeredByValues: TermSet
         let answered: TermSet
-        /// The direction in which the index gives the sort order; nil if it does not.
+        /// The direction in which the index returns the sort order; nil if it does not.
         let direction: OrderedCursor.Direction?
-        /// The elements that rows which are equal in that order have in common. If they are not all of them, what comes behind
-        /// orders those rows, which are wanted by number.
+        /// The number of elements that rows equal in that order have in common. If there are further
+        /// elements, they define the order of those rows, although rows are wanted by number.
         let tied: Int
-        /// Whether all objects of the index are of the entities that are asked for.
+        /// Whether all objects of the index belong to the requested entities.
         let isOfAll: Bool
     }
 
-    /// Some of the first 64 terms; what comes behind is asked of the rows.
+    /// A subset of the first 64 terms; later terms are evaluated on the rows.
     struct TermSet: Sendable, Equatable {
         private(set) var bits: UInt64 = 0
 
@@ -65,13 +67,13 @@ final class PlanOutline: Sendable {
     private let includesSubentities: Bool
     private let sort: [SortKey]
     private let terms: [(key: String, kind: PlanTerm.Kind)]
-    /// By term: what its column has; nil if nothing of the term is used.
+    /// By term: the type of its column; nil if the term is not used.
     let columns: [SchemaColumn.Kind?]
-    /// The entities whose rows are asked for.
+    /// The requested entities.
     let family: [Int]
     let ways: [Way]
-    /// Whether nothing but the ways of the outline leads to the rows, and no term can be refused: every one is a question to a
-    /// column with constants that it may have.
+    /// Whether the ways of the outline are the only access paths, and no term can be rejected: each compares
+    /// a column with constants valid for it.
     let isAlone: Bool
 
     init(_ fetch: StoreFetch, _ terms: [PlanTerm], _ catalog: Catalog) {
@@ -101,7 +103,7 @@ final class PlanOutline: Sendable {
             } && !Self.hasKeys(conditions, catalog.entities[entity], catalog)
     }
 
-    /// Whether constraints may lead to the rows.
+    /// Whether uniqueness constraints may be an access path to the rows.
     private static func hasKeys(
         _ conditions: PlanConditions, _ entity: Catalog.StoredEntity, _ catalog: Catalog
     ) -> Bool {
@@ -111,7 +113,7 @@ final class PlanOutline: Sendable {
         }
     }
 
-    /// Whether it is that of a fetch.
+    /// Whether it is the outline of a fetch.
     func fits(_ fetch: StoreFetch, _ terms: [PlanTerm]) -> Bool {
         guard entity == fetch.entity, includesSubentities == fetch.includesSubentities,
             self.terms.count == terms.count, sort.count == fetch.sort.count
@@ -126,9 +128,9 @@ final class PlanOutline: Sendable {
     }
 }
 
-/// What terms say of columns.
+/// The conditions of terms on columns.
 private struct PlanConditions {
-    /// A part of a term: of an interval that it asks for, one end.
+    /// A part of a term: for an interval, one end.
     private enum Condition {
         case equal
         case among
@@ -177,7 +179,7 @@ private struct PlanConditions {
         }
     }
 
-    /// Whether all that a column has lies between its first and its last value: what is no number lies outside.
+    /// Whether all values of a column lie between a first and a last one: NaN does not.
     private static func hasOrderedValuesOnly(_ column: SchemaColumn.Kind) -> Bool {
         guard case .attribute(let type) = column else { return false }
         return switch type {
@@ -186,7 +188,7 @@ private struct PlanConditions {
         }
     }
 
-    /// Whether a column is asked for some values.
+    /// Whether a column is tested for one or several values.
     func asksFor(_ column: Int) -> Bool {
         parts.contains { part in
             switch part.condition {
@@ -198,7 +200,7 @@ private struct PlanConditions {
 
     // MARK: Ways
 
-    /// The way through an index; without a term that it answers all its entries.
+    /// Returns the access path through an index; without an applicable term it has all entries.
     func way(
         _ index: Int, _ definition: Catalog.FetchIndexDefinition, _ family: [Int],
         _ sort: [SortKey]
@@ -224,7 +226,7 @@ private struct PlanConditions {
             isOfAll: definition.family.allSatisfy(Set(family).contains))
     }
 
-    /// The term of the value that a column must have.
+    /// Returns the term with the equality on a column.
     private func term(of column: Int) -> Int? {
         for part in parts where part.column == column {
             if case .equal = part.condition { return part.term }
@@ -232,7 +234,7 @@ private struct PlanConditions {
         return nil
     }
 
-    /// What conditions on one column ask of it, and which of them that answers.
+    /// Combines the conditions on one column, and notes the terms that this executes.
     private func last(_ parts: [Part], _ answered: inout PlanOutline.TermSet) -> PlanOutline.Last {
         for part in parts {
             if case .among = part.condition {
@@ -243,14 +245,14 @@ private struct PlanConditions {
         var low: PlanOutline.Bound?
         var high: PlanOutline.Bound?
         var terms: [Int] = []
-        // Terms of which a part is left to the rows.
+        // Terms that are partly evaluated on the rows.
         var left: Set<Int> = []
         for part in parts {
             switch part.condition {
             case .beginning:
                 answered.insert(part.term)
                 return .beginning(part.term)
-            // A second bound on one side is left to the rows, and with it its whole term.
+            // A second bound on one side is evaluated on the rows, and with it its whole term.
             case .low(let bound):
                 if low == nil { low = bound } else { left.insert(part.term) }
             case .high(let bound):
@@ -268,7 +270,7 @@ private struct PlanConditions {
     private static func order(
         _ index: Catalog.FetchIndexDefinition, fixed: Int, _ sort: [SortKey]
     ) -> (direction: OrderedCursor.Direction, tied: Int)? {
-        // An index has texts in the order of their bytes, and nil below everything.
+        // An index sorts strings by their bytes, and nil before everything.
         guard !sort.isEmpty,
             sort.allSatisfy({ $0.comparison == .binary && !$0.nilIsGreatest })
         else { return nil }
@@ -277,7 +279,7 @@ private struct PlanConditions {
         let tied = fixed + keys.count
         guard tied <= index.parts.count else { return nil }
         let isAll = tied == index.parts.count
-        // Where all are equal, there is nothing to be gained.
+        // If all are equal, there is nothing to gain.
         if keys.isEmpty { return isAll ? (.forward, tied) : nil }
         var isForward: Bool?
         for (key, place) in zip(keys, fixed...) {

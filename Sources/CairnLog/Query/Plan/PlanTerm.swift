@@ -1,11 +1,12 @@
-// The operands of a predicate's ANDs, as a planner sees them: the key, the operator and the constants of each.
+// The operands of a predicate's ANDs, as a planner sees them: the key, the operator and the constants of
+// each.
 //
-//   1. The predicate is taken apart at its ANDs.
-//   2. A member that compares a key with constants is noted with them. Any other is only counted: it has to be asked of the
-//      rows.
+//   1. The predicate is split at its ANDs.
+//   2. An operand that compares a key with constants is recorded with them. Any other operand is only
+//      counted: it must be evaluated on the rows.
 //
-// What is said of which keys is the shape of the predicate, and all that an outline depends on; the constants come in when the
-// entries of an index are counted.
+// Keys and operators are the shape of the predicate, and all that an outline depends on; the constants are
+// used when the entries of an index are counted.
 //
 // Threads: values.
 
@@ -17,7 +18,7 @@ import FoundationEssentials
 struct PlanTerm: Sendable {
     typealias Operand = PredicateNode.Comparison.Simple.Operand
 
-    /// What it says.
+    /// The kind of condition.
     enum Kind: UInt8, Sendable {
         /// Nothing that an index could execute.
         case other
@@ -25,7 +26,7 @@ struct PlanTerm: Sendable {
         case beginning
     }
 
-    /// Of which key; empty if the kind is `other`.
+    /// Its key; empty if the kind is `other`.
     let key: String
     let kind: Kind
     /// The constants; nil or a value for all kinds but lists.
@@ -33,7 +34,7 @@ struct PlanTerm: Sendable {
 
     static let other = PlanTerm(key: "", kind: .other, operand: .value(.null))
 
-    /// The constant, if it is no list.
+    /// The constant, unless it is a list.
     var value: Value { if case .value(let value) = operand { value } else { .null } }
 
     /// The constants of a list.
@@ -41,13 +42,13 @@ struct PlanTerm: Sendable {
 
     // MARK: Taking apart
 
-    /// The members of a predicate's ANDs; nil if there are more of them, or more ANDs in each other, than is usual.
+    /// The operands of a predicate's ANDs; nil if there are more of them, or more nested ANDs, than usual.
     static func usual(_ predicate: PredicateNode) -> [PlanTerm]? {
         var terms: [PlanTerm] = []
         return collect(predicate, &terms, levels: 8, most: 32) ? terms : nil
     }
 
-    /// The members of a predicate's ANDs. That it is not too deep has been seen before.
+    /// The operands of a predicate's ANDs. The caller has checked that it is not too deep.
     static func all(_ predicate: PredicateNode?) -> [PlanTerm] {
         var terms: [PlanTerm] = []
         if let predicate { _ = collect(predicate, &terms, levels: .max, most: .max) }
@@ -106,13 +107,14 @@ struct PlanTerm: Sendable {
 
     // MARK: Constants
 
-    /// Whether an index finds what it asks by its constants: each is a value that the column may have, and that equals itself.
-    /// Nothing is said of nil, but that a column is nil or is not.
+    /// Whether an index can execute the term with its constants: each is valid for the column, and equals
+    /// itself. Nil only occurs in tests for nil and not nil.
     func isUsable(_ column: SchemaColumn.Kind, _ identity: StoreIdentity) -> Bool {
         switch operand {
         case .value(let value):
             kind == .isNil || kind == .isSome || Self.isKnown(value, column, identity)
-        // An index has no keys of other kinds, though a number of one may be equal; nil is left to the rows.
+        // An index only contains keys of the column's type, although a number of another type may be equal;
+        // nil is evaluated on the rows.
         case .list(let values): values.allSatisfy { Self.isKnown($0, column, identity) }
         }
     }

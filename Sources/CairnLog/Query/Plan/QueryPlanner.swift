@@ -1,11 +1,12 @@
-// Chooses how a fetch finds its rows.
+// Chooses the access path of a fetch.
 //
-//   1. The outline of the fetch says which of its terms each fetch index answers; a shape that was asked before has one. With
-//      the constants of the terms, how many entries of an index that is is counted, not guessed.
-//   2. An entry costs a look at the row, which is as much as scanning some rows; the cheapest way wins, and a scan wins where
-//      the index would name much of the entity.
-//   3. A sort that an index gives in its order needs no sorting, and with a limit no more entries than are wanted.
-//   4. Two indexes that answer different parts are intersected where that spares looks at rows.
+//   1. The outline of the fetch contains the terms that each fetch index executes; a shape that was planned
+//      before has an outline. With the constants of the terms, the entries of an index are counted, not
+//      estimated.
+//   2. An entry costs a row read, which is as much as scanning some rows; the cheapest access path wins, and
+//      a scan wins if the index would return a large part of the entity.
+//   3. A sort order that an index returns needs no sorting, and with a limit no more entries than are wanted.
+//   4. Two indexes that execute different terms are intersected if that saves row reads.
 //
 // Threads: lives in one call; the state is pinned by whoever made it.
 
@@ -15,10 +16,10 @@ import CairnStore
 final class QueryPlanner {
     /// The cost of reading one row through an index, in scanned rows.
     static let look = 12
-    /// What a number in a list costs, in the same measure.
+    /// The cost of a number in a list, in the same unit.
     static let step = 1
 
-    /// How many rows a scan would look at.
+    /// The number of rows that a scan would read.
     let rows: Int
     let outline: PlanOutline
     private let fetch: StoreFetch
@@ -26,11 +27,11 @@ final class QueryPlanner {
     private let catalog: Catalog
     private let contents: [FetchIndexContent]
     private let seed: UInt64
-    /// Whether any row will do of those that are equal in the order of the fetch.
+    /// Whether rows that are equal in the order of the fetch may come in any order.
     var takesAnyOfEqual = false
-    /// How many rows are named in another way, among which every match is.
+    /// The number of candidate rows of another access path, which include every match.
     var named: Int?
-    /// Counted when they are asked for: another way may need no plan.
+    /// Counted on first use: another access path may need no plan.
     private lazy var paths = countedPaths()
 
     private init(
@@ -48,8 +49,8 @@ final class QueryPlanner {
         self.rows = rows
     }
 
-    /// A planner for a fetch, before anything is known of it; nil if there is no index to think of, or the fetch is not
-    /// of the usual kind.
+    /// A planner for a fetch that has not been analyzed; nil if there is no index to consider, or the fetch
+    /// is not of the usual form.
     static func prepared(
         _ fetch: StoreFetch, _ state: borrowing EngineState, _ identity: StoreIdentity
     ) -> QueryPlanner? {
@@ -63,14 +64,14 @@ final class QueryPlanner {
         return QueryPlanner(fetch, terms, outline, state)
     }
 
-    /// A planner for a fetch whose condition is one of a store, in two values.
+    /// A planner for a fetch whose predicate is bound to a store, in two-valued logic.
     static func planner(
         _ fetch: StoreFetch, _ state: borrowing EngineState, _ identity: StoreIdentity
     ) -> QueryPlanner {
         prepared(fetch, state, identity) ?? anew(fetch, state, identity)
     }
 
-    /// A planner that knows no outline.
+    /// A planner that uses no cached outline.
     static func anew(
         _ fetch: StoreFetch, _ state: borrowing EngineState, _ identity: StoreIdentity
     ) -> QueryPlanner {
@@ -79,7 +80,8 @@ final class QueryPlanner {
         return QueryPlanner(fetch, terms, outline, state)
     }
 
-    /// The outline for some terms, of which those become others whose constants are none of their columns.
+    /// Returns the outline for some terms; terms whose constants are invalid for their columns become
+    /// `other`.
     private static func outline(
         _ fetch: StoreFetch, _ terms: inout [PlanTerm], _ catalog: Catalog,
         _ identity: StoreIdentity, _ cache: PlanCache?
@@ -98,21 +100,22 @@ final class QueryPlanner {
         return cache?.outline(fetch, terms, catalog) ?? PlanOutline(fetch, terms, catalog)
     }
 
-    /// Whether there is an index to think of at all.
+    /// Whether there is any index to consider.
     static func hasIndexes(_ catalog: Catalog, _ entity: Int) -> Bool {
         !catalog.fetchIndexesOfEntity[entity].isEmpty
     }
 
     // MARK: Choosing
 
-    /// What was chosen.
+    /// The chosen access path.
     enum Choice {
         case scan
         /// The rows of one index, in a required order or in none, intersected with others that select fewer.
         case index(IndexPath, order: OrderedCursor.Direction?, others: [IndexPath])
     }
 
-    /// The cheapest way; `wantsOrder` if the rows are wanted in the order of the fetch, `inOrder` if an index may give it.
+    /// Returns the cheapest access path; `wantsOrder` if the rows are wanted in the order of the fetch,
+    /// `inOrder` if an index may return it.
     func choice(wantsOrder: Bool, inOrder: Bool = true) -> Choice {
         var best: Int?
         var order: OrderedCursor.Direction?
@@ -145,44 +148,45 @@ final class QueryPlanner {
 
     private func scanCost(wantsOrder: Bool) -> Int {
         let hasLimit = fetch.limit != nil
-        // With a limit a scan keeps few rows to sort; without a condition all are sorted.
+        // With a limit, a scan keeps few rows to sort; without a predicate, all rows are sorted.
         let sorted = wantsOrder && !fetch.sort.isEmpty && !hasLimit && terms.isEmpty
         return rows + (sorted ? sortCost(rows) : 0)
     }
 
-    /// What it costs to look at some rows in no order, and to sort them.
+    /// Returns the cost of reading some rows in no order, and sorting them.
     func price(of count: Int) -> Int { count * Self.look + sortCost(count) }
 
-    /// What a path costs that was chosen.
+    /// Returns the cost of a chosen path.
     func price(of path: IndexPath, in order: OrderedCursor.Direction?) -> Int {
         order.map { orderedPrice(path, $0) } ?? price(of: path.count)
     }
 
     private func sortCost(_ count: Int) -> Int { fetch.sort.isEmpty ? 0 : count * 12 }
 
-    /// How many entries are looked at in order until there are enough rows.
+    /// Returns the number of entries read in order until there are enough rows.
     func looks(_ path: IndexPath, _ direction: OrderedCursor.Direction) -> Int {
         let all = min(path.count, wanted)
         if isWhole(path), isOfAll(path) {
-            // Those of the offset are passed over.
+            // The rows of the offset are skipped.
             if !isTied(path) { return all - min(all, offset) }
             return takesAnyOfEqual ? all : span(path, direction).ranks.count
         }
         var looks = all
         if !isWhole(path) {
-            // As many entries to a row as if no more rows matched than are named otherwise, and at most one in ten.
+            // Entries per row: as if no more rows matched than the smallest set of candidates, and at least
+            // ten.
             let one = max(10, path.count / max(1, mostMatches))
             looks = all > path.count / one ? path.count : all * one
         }
         return isTied(path) && !takesAnyOfEqual ? max(looks, reach(path, direction)) : looks
     }
 
-    /// No more rows can match than the fewest that are named.
+    /// The maximum number of matches: the smallest set of candidates.
     private var mostMatches: Int {
         paths.reduce(named ?? .max) { $1.answered.isEmpty ? $0 : min($0, $1.count) }
     }
 
-    /// How many entries of a tied path there are to the end of the tie of the last wanted row.
+    /// Returns the number of entries of a tied path up to the end of the last wanted row's tie.
     private func reach(_ path: IndexPath, _ direction: OrderedCursor.Direction) -> Int {
         guard let all = path.onlyRange, wanted > 0, wanted < all.count else { return path.count }
         return direction == .forward
@@ -191,27 +195,29 @@ final class QueryPlanner {
                 - tie(path, all.upperBound - wanted).clamped(to: all).lowerBound
     }
 
-    /// What the rows of a path cost in its order. Of two that cost the same, the one that is not tied is taken.
+    /// Returns the cost of a path's rows in its order. Of two paths with the same cost, the one that is not
+    /// tied is chosen.
     private func orderedPrice(_ path: IndexPath, _ direction: OrderedCursor.Direction) -> Int {
         looks(path, direction) * Self.look + (isTied(path) ? 1 : 0)
     }
 
     private var offset: Int { max(0, fetch.offset) }
 
-    /// How many rows are wanted, those of the offset among them.
+    /// The number of wanted rows, including those of the offset.
     var wanted: Int {
         guard let limit = fetch.limit else { return .max }
         let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(offset)
         return isTooMuch ? .max : sum
     }
 
-    /// Whether elements of a path's index come behind those of the order, so that rows which are equal in it are in no order.
+    /// Whether elements of a path's index follow those of the order, so that rows which are equal in it are
+    /// unordered.
     func isTied(_ path: IndexPath) -> Bool {
         outline.ways[path.way].tied < outline.ways[path.way].parts.count
     }
 
-    /// The entries that have the wanted rows of a path that is tied, and is all of the condition: whole ties, as the order
-    /// within one is another. Says also how many come before them.
+    /// Returns the entries with the wanted rows of a tied path that executes the whole predicate: whole ties,
+    /// as the order within a tie is another. Also returns the number of entries before them.
     func span(_ path: IndexPath, _ direction: OrderedCursor.Direction)
         -> (ranks: Range<Int>, skipped: Int)
     {
@@ -236,7 +242,7 @@ final class QueryPlanner {
         return (min(start, end)..<end, all.upperBound - end)
     }
 
-    /// The entries that are equal to one in the order of the fetch.
+    /// Returns the entries that are equal to one in the order of the fetch.
     private func tie(_ path: IndexPath, _ rank: Int) -> Range<Int> {
         var cursor = cursor(path, rank..<rank + 1)
         guard cursor.next() != nil else { return rank..<rank }
@@ -248,8 +254,8 @@ final class QueryPlanner {
         }
     }
 
-    /// How many bytes of the key that a cursor is at all have in common that are equal to it in the order of the fetch; all of
-    /// it if it is cut before they end.
+    /// Returns how many bytes of the cursor's current key are common to all entries equal to it in the order
+    /// of the fetch; all bytes if the key is truncated before the end of those.
     func tiedBytes(_ path: IndexPath, _ cursor: borrowing OrderedCursor) -> Int {
         let way = outline.ways[path.way]
         return cursor.key.withUnsafeBytes {
@@ -257,12 +263,12 @@ final class QueryPlanner {
         }
     }
 
-    /// Whether a path answers all of the condition.
+    /// Whether a path executes the whole predicate.
     func isWhole(_ path: IndexPath) -> Bool {
         (path.isExact ? path.answered.count : 0) == terms.count
     }
 
-    /// Whether paths that are intersected answer all of the condition.
+    /// Whether intersected paths execute the whole predicate.
     func areWhole(_ path: IndexPath, _ others: [IndexPath]) -> Bool {
         var answered = PlanOutline.TermSet()
         if path.isExact { answered = path.answered }
@@ -270,25 +276,27 @@ final class QueryPlanner {
         return answered.count == terms.count
     }
 
-    /// Whether the rows are what a way finds that an index alone goes: nobody need know the condition.
+    /// Whether indexes alone execute the fetch: no filter is required.
     func isAnswer(wantsOrder: Bool) -> Bool {
         guard outline.isAlone,
             case .index(let path, let order, let others) = choice(wantsOrder: wantsOrder)
         else { return false }
-        // In order, a scan may yet take over where an index has objects of other entities.
+        // In order, a scan may still take over if an index contains objects of other entities.
         return order == nil ? areWhole(path, others) : isWhole(path) && isOfAll(path)
     }
 
-    /// Whether all objects of a path's index are of the entities that are asked for.
+    /// Whether all objects of a path's index belong to the requested entities.
     func isOfAll(_ path: IndexPath) -> Bool { outline.ways[path.way].isOfAll }
 
-    /// How many rows match, if an index alone says it: that takes two ways down, however many they are.
+    /// Returns the number of matches, if an index alone can count them: that takes two descents of the tree,
+    /// however many match.
     func counted() -> Int? { countingPath?.count }
 
-    /// The entries of which each is a row that matches, and none is missing.
+    /// A path whose entries are exactly the matches.
     var countingPath: IndexPath? { paths.first { isWhole($0) && isOfAll($0) } }
 
-    /// The paths that are worth being intersected with one: they answer other parts, and spare more looks than they cost.
+    /// Returns the paths worth intersecting with a path: they execute other terms, and save more row reads
+    /// than they cost.
     private func others(beside path: IndexPath) -> [IndexPath] {
         guard path.count > 64, rows > 0 else { return [] }
         return paths.filter { other in
@@ -311,7 +319,7 @@ final class QueryPlanner {
         return paths
     }
 
-    /// The path that a way is with the constants; nil if the index has no such keys.
+    /// Returns the path of a way with the constants; nil if the index has no such keys.
     private func path(_ index: Int, _ keys: inout IndexRangeKeys) -> IndexPath? {
         let way = outline.ways[index]
         keys.reopen()
@@ -323,7 +331,7 @@ final class QueryPlanner {
         case .none: keys.close()
         case .among(let term):
             let values = terms[term].values
-            // So many ways down the tree cost more than a scan before a row is looked at.
+            // So many descents of the tree would cost more than a scan before a single row is read.
             if values.count <= max(16, rows / Self.look) {
                 return path(index, way, among: values, &keys)
             }
@@ -343,7 +351,7 @@ final class QueryPlanner {
             isExact: keys.isExact, listed: nil)
     }
 
-    /// The path to the entries with one of a list of values.
+    /// Returns the path to the entries with one of a list of values.
     private func path(
         _ index: Int, _ way: PlanOutline.Way, among values: [Value], _ keys: inout IndexRangeKeys
     ) -> IndexPath? {
@@ -360,7 +368,7 @@ final class QueryPlanner {
             listed += 1
             isExact = isExact && keys.isExact
             let ranks = keys.ranks(in: contents[way.index].ordered)
-            // Keys that are cut are the same for many values.
+            // Truncated keys are the same for many values.
             if !ranks.isEmpty, !knownRanks.insert(ranks.lowerBound).inserted { continue }
             list.append(ranks)
             count += ranks.count
@@ -383,7 +391,8 @@ final class QueryPlanner {
         }
     }
 
-    /// The paths that answer all of the condition, each of a whole index of the entities.
+    /// The paths that execute the whole predicate, each with an index that only contains objects of the
+    /// requested entities.
     var wholePaths: [IndexPath] { paths.filter { isWhole($0) && isOfAll($0) } }
 
     // MARK: What a path leads to
@@ -392,12 +401,12 @@ final class QueryPlanner {
         catalog.fetchIndexes[outline.ways[path.way].index]
     }
 
-    /// Calls the body with each leaf that has entries of a path, in their order, and which of the leaf's they are, until it
-    /// returns false.
+    /// Calls the body with each leaf that has entries of a path, in their order, and the range of these
+    /// entries in the leaf, until it returns false.
     func forEachLeaf(_ path: IndexPath, _ body: (OrderedLeaf, Range<Int>) -> Bool) {
         let ordered = contents[outline.ways[path.way].index].ordered
         var isDone = false
-        // A list may name its values in any order.
+        // A list may contain its values in any order.
         for ranks in path.list?.sorted(by: { $0.lowerBound < $1.lowerBound }) ?? [path.ranks] {
             ordered.forEachLeaf(ranks: ranks) { leaf, entries in
                 isDone = !body(leaf, entries)
@@ -407,15 +416,15 @@ final class QueryPlanner {
         }
     }
 
-    /// The entries of a path's index.
+    /// Returns a cursor over entries of a path's index.
     func cursor(
         _ path: IndexPath, _ ranks: Range<Int>, _ direction: OrderedCursor.Direction = .forward
     ) -> OrderedCursor {
         OrderedCursor(contents[outline.ways[path.way].index].ordered, ranks: ranks, direction)
     }
 
-    /// The numbers of the objects of a path, rising, if each element of its index has one value and no other values have the
-    /// same hash: as many as the ordered index counts.
+    /// Returns the numbers of a path's objects, ascending, if each element of its index has an equality and
+    /// no other values have the same hash: the ordered index counts as many.
     func postings(_ path: IndexPath) -> PostingCursor? {
         let way = outline.ways[path.way]
         guard way.parts.count > 1, way.equal.count == way.parts.count else { return nil }
@@ -427,7 +436,7 @@ final class QueryPlanner {
         return count == path.count ? numbers : nil
     }
 
-    /// What a path is called in a plan.
+    /// Returns the name of a path in a query plan.
     func name(_ path: IndexPath) -> PlanName.Index {
         PlanName.Index(
             definition: definition(path), way: outline.ways[path.way], terms: terms,
@@ -436,7 +445,7 @@ final class QueryPlanner {
 }
 
 extension PlanName.Index {
-    /// What the index is asked of its columns.
+    /// The conditions that the index executes on its columns.
     var conditions: [PlanName.Condition] {
         let names = definition.names
         var found: [PlanName.Condition] = []

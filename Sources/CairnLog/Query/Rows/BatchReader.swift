@@ -1,8 +1,8 @@
 // Reads the rows of a fetch batch by batch.
 //
-// Where order and number are free and no index helps, the blocks are gone through: the batch is the block itself, seen
-// through the list of slots that match. Only where a block has values with frames of their own its rows are gathered. All
-// else is found first, as for a fetch, and then gathered in order.
+// If order and number of rows are free and no index helps, the blocks are scanned: a batch is the block
+// itself, read through the list of slots that match. Only if a block has values with frames of their own are
+// its rows gathered. All other fetches find their rows first, and then gather them in order.
 //
 // Threads: one reader in one thread.
 
@@ -100,7 +100,7 @@ struct BatchReader {
             if slots.count * 4 < block.rows { prefetch(cells, columns, slots) }
             for column in columns where isText[column] && cells[column].codes != nil {
                 guard let dictionary = try block.column(stored.columns[column]) else { continue }
-                // Where hardly two rows have the same text there is nothing to gain.
+                // If hardly two rows have the same string, there is nothing to gain.
                 if dictionary.dictionaryCount * 2 > slots.count { continue }
                 texts.make(for: &cells[column], entries: dictionary.dictionaryCount, at: column)
             }
@@ -132,7 +132,7 @@ struct BatchReader {
         return rows.flush(body)
     }
 
-    /// Asks for the memory of few rows of many.
+    /// Prefetches the memory of the rows if only a few of a block match.
     private func prefetch(
         _ cells: UnsafePointer<CellColumn>, _ columns: [Int], _ slots: UnsafeBufferPointer<UInt16>
     ) {

@@ -1,8 +1,9 @@
-// Passes found rows, in the form that objects keep, in the order in which they were found.
+// Passes found rows to the caller, in the form that objects keep, in the order in which they were found.
 //
-// They may lie in as many blocks as there are rows. So some are taken together: the blocks of all of them are looked for, then
-// the memory of their cells is asked for, then that of their bytes, and only then are rows made. Rows of one block that follow
-// each other are made column by column, unless they are few and its columns are not decoded.
+// They may be in as many blocks as there are rows. Therefore some are read together: their blocks are looked
+// up, then the memory of their cells is prefetched, then that of their bytes, and only then are rows created.
+// Consecutive rows of one block are created column by column, unless they are few and its columns are not
+// decoded.
 //
 // Threads: one streamer in one thread.
 
@@ -14,20 +15,20 @@ struct HitStreamer {
     let reader: StoreReader
     let pinned: PinnedState<EngineState>
 
-    /// Consecutive rows of one block. Its owner retains the block: runs are traversed several times, and counting
-    /// references to the blocks each time would cost as much as reading small rows.
+    /// Consecutive rows of one block. Its owner retains the block: runs are traversed several times, and
+    /// counting references to the blocks each time would cost as much as reading small rows.
     private struct Run {
         let block: Unmanaged<CachedBlock>
         let entity: Int
-        /// The first of them, among the hits.
+        /// The index of the first of them among the hits.
         let first: Int
         let slots: UnsafeBufferPointer<UInt16>
-        /// Of columns that are decoded; else the rows are read by themselves.
+        /// The cells of decoded columns; nil if the rows are read individually.
         let cells: UnsafeBufferPointer<CellColumn>?
         let alone: UnsafeBufferPointer<CellReader>
     }
 
-    /// What rows are made in, as long as they are of one entity.
+    /// Where rows are created, as long as they belong to one entity.
     private struct Room: ~Copyable {
         let rows: StreamedRows
         var builder: RowCellsBuilder
@@ -38,7 +39,7 @@ struct HitStreamer {
         }
     }
 
-    /// So many rows are read together.
+    /// The number of rows that are read together.
     private static let window = 64
 
     func run(_ hits: [RowHit], _ body: (StreamedRows) -> Void) throws(StoreError) {
@@ -103,7 +104,7 @@ struct HitStreamer {
         UnsafeBufferPointer(start: nil, count: 0)
     }
 
-    /// The blocks of some rows, and their slots.
+    /// Finds the blocks of some rows, and their slots.
     private func find(
         _ hits: [RowHit], _ range: Range<Int>, _ slots: UnsafeMutablePointer<UInt16>,
         _ runs: inout [Run], _ blocks: inout [CachedBlock], _ catalog: Catalog

@@ -21,7 +21,7 @@ enum KeyFetch {
         guard let index = question(comparison, request.entity, &key, catalog) else {
             return nil
         }
-        // What is put into words later keeps what it is made of: no block is to be among that.
+        // A plan that is formatted later retains its parts: no block may be among those.
         let plan = catalog.uniques[index.unique].plan
         var result = StoreFetchResult(ids: [], rows: [], plan: plan)
         let found = try find(
@@ -39,7 +39,7 @@ enum KeyFetch {
         return result
     }
 
-    /// The row in the form that objects keep; nil if it is to be asked for in another way.
+    /// Returns the row in the form that objects keep; nil if it must be fetched in another way.
     static func row(
         _ comparison: PredicateNode.Comparison, _ entity: Int, _ includesSubentities: Bool,
         _ reader: StoreReader, _ pinned: PinnedState<EngineState>
@@ -53,19 +53,20 @@ enum KeyFetch {
         return .row(try reader.row(hit, block, catalog))
     }
 
-    /// The constraint whose key a comparison asks for, and the key; nil if it is no question of one key.
+    /// Returns the constraint whose key a comparison tests, and loads the key; nil if it does not test a
+    /// single key.
     private static func question(
         _ comparison: PredicateNode.Comparison, _ entity: Int, _ key: inout KeyBuffer,
         _ catalog: Catalog
     ) -> KeyIndex? {
-        // The objects without a key are found in another way.
+        // Objects without a key are found in another way.
         guard let index = KeyIndex(comparison, entity: entity, catalog: catalog),
             case .constant(let value) = comparison.right, key.load(value)
         else { return nil }
         return index
     }
 
-    /// What has the key.
+    /// Finds the object with the key.
     private static func find(
         _ key: borrowing KeyBuffer, _ index: KeyIndex, _ requested: Int,
         _ includesSubentities: Bool, readsRow: Bool, _ catalog: Catalog, _ reader: StoreReader,

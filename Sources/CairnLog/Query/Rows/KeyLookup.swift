@@ -1,11 +1,11 @@
 // Looks up objects by the keys of a uniqueness constraint, many at a time.
 //
-//   1. Keys are filled into a column batch, as rows of a batch insert are.
-//   2. Group by group: hash; ask for the partition, then the slot, then the directory cell, then the cells of the row,
-//      then their bytes. Each step is done for the whole group before the next, so that the group waits for the memory
-//      once for each step.
-//   3. The key is held against what is stored. If the first candidate is another one, which is so once in thousands of
-//      keys, the others are looked at one by one.
+//   1. Keys are filled into a column batch, like the rows of a batch insert.
+//   2. Group by group: hash; prefetch the partition, then the slot, then the directory cell, then the cells
+//      of the row, then their bytes. Each step is done for the whole group before the next, so that the group
+//      waits for memory once for each step.
+//   3. The key is compared with the stored one. If the first candidate is another object, which happens once
+//      in thousands of keys, the others are compared one by one.
 //   4. The row is read.
 //
 // Threads: one lookup in one thread.
@@ -22,21 +22,21 @@ struct KeyLookup: ~Copyable {
     private let columns: [Int]
     private let tree: Int
     private let entity: Int
-    /// By entity: whether its objects are among those that are asked for.
+    /// By entity: whether its objects were requested.
     private let isWanted: [Bool]
     private let single: Single?
     private var rows: RowGatherer
     private var key = KeyBuffer()
     private var other = KeyBuffer()
 
-    /// A key of one column that is compared as it is.
+    /// A key of one column that is compared without folding.
     private struct Single {
         let column: Int
-        /// Where the views have it.
+        /// Its index in the views.
         let index: Int
     }
 
-    /// What is known of a key so far.
+    /// What is known about a key so far.
     private struct Probe {
         var hash: UInt64 = 0
         /// The row of the batch of keys; negative for a key with a nil part.
@@ -104,7 +104,7 @@ struct KeyLookup: ~Copyable {
         _ = rows.flush(body)
     }
 
-    /// Looks up a group of keys; false if no more is wanted.
+    /// Looks up a group of keys; false if no more rows are wanted.
     private mutating func look(
         _ batch: ColumnBatch, _ start: Int, _ count: Int, position: Int,
         _ probes: UnsafeMutablePointer<Probe>, _ body: (borrowing RowBatch) -> Bool
@@ -160,7 +160,7 @@ struct KeyLookup: ~Copyable {
         return true
     }
 
-    /// Where a candidate is.
+    /// Returns the place of a candidate.
     @inline(__always)
     private mutating func target(_ number: UInt32, position: Int, _ directory: RowDirectory)
         throws(StoreError) -> RowGatherer.Target
@@ -175,7 +175,7 @@ struct KeyLookup: ~Copyable {
 
     // MARK: Keys
 
-    /// The hash of a key; nil if a part is nil.
+    /// Returns the hash of a key; nil if a part is nil.
     @inline(__always)
     private mutating func hash(_ batch: ColumnBatch, _ row: Int, _ seed: UInt64) -> UInt64? {
         guard let single else {
@@ -185,7 +185,8 @@ struct KeyLookup: ~Copyable {
         return column.pointee.keyHash(row, seed: seed)
     }
 
-    /// Whether a candidate has a key, as far as that is seen without reading a value that has frames of its own.
+    /// Whether a candidate has a key, as far as that can be decided without reading a value that has frames
+    /// of its own.
     @inline(__always)
     private mutating func isKey(_ target: RowGatherer.Target, _ batch: ColumnBatch, _ row: Int)
         throws(StoreError) -> Bool
@@ -208,7 +209,7 @@ struct KeyLookup: ~Copyable {
         return key.equals(other)
     }
 
-    /// Looks at all candidates of a key.
+    /// Compares all candidates of a key.
     @inline(never)
     private mutating func findSlowly(
         _ batch: ColumnBatch, _ row: Int, _ hash: UInt64, position: Int

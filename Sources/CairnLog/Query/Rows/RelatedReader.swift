@@ -1,12 +1,12 @@
 // Reads the members of a relationship for many owners.
 //
-//   1. Owner by owner, some at a time: the memory of the head of each list is asked for, then that of its first link and of
-//      the first row's place in the directory, and only then are the lists gone through.
-//   2. The rows that were found, some at a time: their places in the directory, the memory of their cells, that of their bytes.
-//   3. Rows of one block that follow each other are handed over together, as they lie in the block. Only where a block has
-//      values with frames of their own are rows gathered.
+//   1. Owner by owner, some at a time: the memory of the head of each list is prefetched, then that of its
+//      first link and of the first row's directory cell, and only then are the lists read.
+//   2. The found rows, some at a time: their directory cells, the memory of their cells, that of their bytes.
+//   3. Consecutive rows of one block are passed together, as they are stored in the block. Only if a block
+//      has values with frames of their own are rows gathered.
 //
-// What is kept in another way than by columns of the other side is asked for owner by owner.
+// Relationships stored otherwise than in columns of the other side are read owner by owner.
 //
 // Threads: one reader in one thread.
 
@@ -24,7 +24,7 @@ struct RelatedReader: ~Copyable {
     private let width: Int
     private var views: BlockViews
     private var rows: RowGatherer
-    /// The rows that were found for some owners, and for which of them.
+    /// The rows found for some owners, and the positions of these owners.
     private var numbers: [UInt32] = []
     private var positions: [Int] = []
     private var found: [Target] = []
@@ -32,14 +32,14 @@ struct RelatedReader: ~Copyable {
 
     private struct Target {
         let cell: DirectoryCell
-        /// The decoded columns of its block; nil if rows of that are gathered one by one.
+        /// The decoded columns of its block; nil if rows of that block are gathered one by one.
         var view: BlockView?
         var point: PointView?
     }
 
-    /// So many owners are looked up together.
+    /// The number of owners that are looked up together.
     private static let owners = 16
-    /// So many rows are read together.
+    /// The number of rows that are read together.
     private static let window = 64
 
     init(_ request: StoreRelated, _ reader: StoreReader, _ pinned: PinnedState<EngineState>) {
@@ -89,7 +89,7 @@ struct RelatedReader: ~Copyable {
 
     // MARK: Numbers
 
-    /// The rows that some owners lead to.
+    /// Finds the rows of some owners.
     private mutating func find(_ owners: [ObjectID], _ range: Range<Int>) throws(StoreError) {
         let entity = request.entity.index
         guard let inverse else {
@@ -98,7 +98,7 @@ struct RelatedReader: ~Copyable {
                 let ids = try members.members(
                     request.relationship, entity: entity, owner: owners[index])
                 for id in ids {
-                    // A to-one relationship without a rule for deletions may lead nowhere.
+                    // A to-one relationship without a delete rule may refer to an object that does not exist.
                     guard let number = UInt32(exactly: id.reference), !directory[number].isEmpty
                     else { continue }
                     numbers.append(number)
@@ -125,7 +125,7 @@ struct RelatedReader: ~Copyable {
             inverse.sources(of: number, into: &numbers)
             while positions.count < numbers.count { positions.append(index) }
         }
-        // The places of neighbours share a line of memory.
+        // The cells of neighbors share a cache line.
         var line = UInt32.max
         for number in numbers where number >> 3 != line {
             line = number >> 3
@@ -135,7 +135,7 @@ struct RelatedReader: ~Copyable {
 
     // MARK: Rows
 
-    /// Hands over some of the rows that were found; false if no more are wanted.
+    /// Passes some of the found rows; false if no more are wanted.
     private mutating func read(_ range: Range<Int>, _ body: (borrowing RowBatch) -> Bool)
         throws(StoreError) -> Bool
     {
@@ -145,7 +145,7 @@ struct RelatedReader: ~Copyable {
         var index = range.lowerBound
         var cell = try cell(index)
         while index < range.upperBound {
-            // Rows that follow each other are mostly of one block.
+            // Consecutive rows mostly belong to one block.
             let (first, handle) = (found.count, cell.handle)
             repeat {
                 found.append(Target(cell: cell))
@@ -187,7 +187,7 @@ struct RelatedReader: ~Copyable {
         return rows.flush(body)
     }
 
-    /// Hands over rows of one block.
+    /// Passes rows of one block.
     @inline(__always)
     private mutating func hand(
         _ run: Range<Int>, from start: Int, _ body: (borrowing RowBatch) -> Bool
@@ -195,7 +195,7 @@ struct RelatedReader: ~Copyable {
         guard let view = found[run.lowerBound].view else {
             return try gather(run, from: start, body)
         }
-        // What was gathered comes before.
+        // Gathered rows come before.
         if !rows.flush(body) { return false }
         for column in 0..<width where view.cells[column].externals != nil {
             return try gather(run, from: start, body)
@@ -225,7 +225,7 @@ struct RelatedReader: ~Copyable {
         return true
     }
 
-    /// Where a row that was found is.
+    /// Returns the directory cell of a found row.
     @inline(__always)
     private func cell(_ index: Int) throws(StoreError) -> DirectoryCell {
         let cell = directory[numbers[index]]
@@ -235,10 +235,10 @@ struct RelatedReader: ~Copyable {
         return cell
     }
 
-    /// The decoded columns of a block; nil if single rows of it are read otherwise.
+    /// Returns the decoded columns of a block; nil if single rows of it are read otherwise.
     ///
-    /// - Parameter count: how many of its rows are read next. Nobody knows how many of them will be asked for: an owner mostly
-    ///   has few.
+    /// - Parameter count: how many of its rows are read next. How many more of them will be read is unknown:
+    ///   an owner mostly has few.
     @inline(__always)
     private mutating func view(_ handle: BlockHandle, next count: Int) throws(StoreError)
         -> BlockView?

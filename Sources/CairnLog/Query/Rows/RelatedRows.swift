@@ -1,8 +1,9 @@
 // Passes the rows of the members of one object's to-many relationship, in the form that objects keep.
 //
-//   1. The list of the members is gone through.
-//   2. Members that follow each other in one block are read together: their memory is asked for, and the cells are made
-//      column by column. Where few of a block that is not decoded were asked for so far each is read by itself.
+//   1. The list of the members is read.
+//   2. Consecutive members in one block are read together: their memory is prefetched, and the cells are
+//      created column by column. If only a few rows of a block without decoded columns have been read so far,
+//      each is read individually.
 //
 // Threads: one reading in one thread.
 

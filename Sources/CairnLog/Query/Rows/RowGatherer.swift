@@ -1,7 +1,7 @@
-// Gathers rows from wherever they are, and passes them.
+// Gathers rows from different blocks, and passes them to the caller.
 //
-// Rows come in groups. First the memory of all their cells is asked for, then that of their bytes, and only then is any
-// of them read: so a group waits for the memory once and not once for each cell of each row.
+// Rows come in groups. First the memory of all their cells is prefetched, then that of their bytes, and only
+// then is any of them read: a group waits for memory once, and not once for each cell of each row.
 //
 // Threads: owned by one reading.
 
@@ -22,21 +22,21 @@ struct RowGatherer: ~Copyable {
     let origin: RowOrigin
     private let gathered: GatheredRows
     private var views: PointViews
-    /// How many columns a view has.
+    /// The number of columns in a view.
     let width: Int
-    /// How many of them are handed over; those behind them are only looked at.
+    /// The number of columns that are passed to the caller; those after them are only compared.
     private let handed: Int
-    /// What is gathered, by column of the entity.
+    /// The gathered rows, by column of the entity.
     private let columns: UnsafeMutablePointer<ColumnBuffer>
-    /// The column of the entity that is at each place of a view.
+    /// The column of the entity at each place of a view.
     private let order: UnsafeMutablePointer<Int>
 
-    /// So many rows are read together.
+    /// The number of rows that are read together.
     static let group = 16
 
     /// - Parameters:
-    ///   - columns: the columns that are handed over.
-    ///   - others: what else is looked at.
+    ///   - columns: the columns that are passed to the caller.
+    ///   - others: further columns to read.
     init(
         _ reader: StoreReader, _ pinned: PinnedState<EngineState>, entity: Int, columns: ColumnSet,
         others: ColumnSet = []
@@ -63,50 +63,50 @@ struct RowGatherer: ~Copyable {
 
     deinit { order.deallocate() }
 
-    /// Nothing more is read: the memory is for the next one.
+    /// Returns the memory for reuse; nothing more is read.
     func finish() { reader.batches.give(gathered.batch) }
 
-    /// Where in a view a column is.
+    /// Returns the index of a column in a view.
     func index(of column: Int) -> Int? { views.columns.firstIndex(of: column) }
 
-    /// The view of a block; good until `begin`.
+    /// Returns the view of a block; valid until `begin`.
     @inline(__always)
     mutating func view(_ handle: BlockHandle) throws(StoreError) -> PointView {
         if let view = views[handle] { return view }
         return try views.add(handle, reader, pinned)
     }
 
-    /// The view of a block, if it is here.
+    /// Returns the view of a block, if there is one.
     @inline(__always)
     func known(_ handle: BlockHandle) -> PointView? { views[handle] }
 
-    /// A view of a block that is not kept here: whoever asks keeps it.
+    /// Returns a view of a block that is not kept here: the caller keeps it.
     func passingView(_ block: CachedBlock, entity: Int) throws(StoreError) -> PointView {
         try views.make(block, pinned.state.catalog.entities[entity], entity: entity)
     }
 
-    /// Begins a group: views of the one before are not used any more.
+    /// Begins a group: views of the previous one are no longer used.
     mutating func begin() { views.trim(to: reader.cache.budget) }
 
-    /// Asks for the memory of a row's cells.
+    /// Prefetches the memory of a row's cells.
     @inline(__always)
     func prefetch(_ target: Target) {
         target.view.prefetch(target.slot, columns: width)
     }
 
-    /// Asks for the memory of its bytes.
+    /// Prefetches the memory of its bytes.
     @inline(__always)
     func prefetchBytes(_ target: Target) {
         target.view.prefetchBytes(target.slot, columns: width)
     }
 
-    /// Asks for the memory of its bytes that lie in dictionaries.
+    /// Prefetches the memory of its bytes in dictionaries.
     @inline(__always)
     func prefetchEntries(_ target: Target) {
         target.view.prefetchEntries(target.slot, columns: width)
     }
 
-    /// Reads a row, and hands rows over when there are enough of them; false if no more are wanted.
+    /// Reads a row, and passes the gathered rows once there are enough of them; false if no more are wanted.
     @inline(__always)
     func read(_ target: Target, _ body: (borrowing RowBatch) -> Bool) throws(StoreError) -> Bool {
         let row = gathered.batch.rows
@@ -120,7 +120,7 @@ struct RowGatherer: ~Copyable {
         return gathered.isFull ? gathered.hand(origin: origin, to: body) : true
     }
 
-    /// Hands over what is gathered; false if no more is wanted.
+    /// Passes the gathered rows; false if no more are wanted.
     func flush(_ body: (borrowing RowBatch) -> Bool) -> Bool {
         gathered.hand(origin: origin, to: body)
     }

@@ -1,7 +1,7 @@
 // Passes the rows of a scan in the form that objects keep, block by block.
 //
-// The columns of a block are looked up once for all its rows, and the cells of rows are made column by column. If few of
-// its rows match, all their memory is asked for before the first is read.
+// The columns of a block are looked up once for all its rows, and the cells of rows are created column by
+// column. If few of its rows match, all their memory is prefetched before the first is read.
 //
 // Threads: one streamer in one thread.
 
@@ -27,7 +27,7 @@ struct RowStreamer {
 
     // MARK: Rows of a block
 
-    /// The columns of a block.
+    /// Returns the columns of a block.
     @inline(__always)
     static func cells(_ block: CachedBlock, _ entity: Int, _ catalog: Catalog)
         throws(StoreError) -> UnsafeBufferPointer<CellColumn>
@@ -37,9 +37,9 @@ struct RowStreamer {
             start: try block.allCells(columns, version: catalog.version), count: columns.count)
     }
 
-    /// Hands over the rows in some slots of a block.
+    /// Passes the rows in some slots of a block.
     ///
-    /// - Parameter prefetches: whether their memory is asked for first.
+    /// - Parameter prefetches: whether their memory is prefetched first.
     static func stream(
         _ block: CachedBlock, _ slots: UnsafeBufferPointer<UInt16>, _ rows: StreamedRows,
         _ catalog: Catalog, prefetches: Bool, _ body: (StreamedRows) -> Void
@@ -54,7 +54,7 @@ struct RowStreamer {
         while next < slots.count {
             rows.gather(cells, UnsafeBufferPointer(rebasing: slots[next...]))
             if rows.count == 0 {
-                // A row with a large value is read by itself.
+                // A row with a large value is read individually.
                 var builder = RowCellsBuilder(columns: cells.count)
                 rows.take(
                     0, 0,

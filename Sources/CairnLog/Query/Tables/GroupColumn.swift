@@ -1,11 +1,12 @@
-// One of the group keys: numbers its values, block by block.
+// One of the group keys: assigns numbers to its values, block by block.
 //
-//   - Cells with a dictionary: each entry of a block is numbered when it is first met, and a row takes the number of its code.
-//   - Other cells: as words or as runs of bytes. Decimals and expressions are values.
+//   - Cells with a dictionary: each entry of a block is numbered on first use, and a row gets the number of
+//     its code.
+//   - Other cells: as words or as runs of bytes. Decimals and results of expressions are kept as values.
 //
-// If a sieve asks for them, values are hashed first.
+// If a sieve requires it, values are hashed first.
 //
-// Nil is 0. Both zeros are one value, and all that is no number is one; so are equal numbers of different types.
+// Nil is 0. Both zeros are one value, and so are all NaNs, and equal numbers of different types.
 //
 // Threads: one reading.
 
@@ -50,7 +51,7 @@ final class GroupColumn {
         }
     }
 
-    /// The most that a number can be by now.
+    /// The largest number assigned so far.
     var most: Int {
         switch source {
         case .words: words.words.count
@@ -61,7 +62,7 @@ final class GroupColumn {
 
     // MARK: Hashing
 
-    /// Whether the values can be hashed as they lie in blocks.
+    /// Whether the stored form of the values in blocks can be hashed.
     var hasHashes: Bool {
         switch source {
         case .words, .bytes: true
@@ -69,8 +70,8 @@ final class GroupColumn {
         }
     }
 
-    /// Mixes the hashes of the values of the rows in some slots of a block into others: equal ones for equal values. Says
-    /// whether that was possible; it is not where values have frames of their own.
+    /// Mixes the hashes of the values of the rows in some slots of a block into `hashes`: equal hashes for
+    /// equal values. Returns whether that was possible; it is not if values have frames of their own.
     func hash(
         _ block: CachedBlock, of entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
         into hashes: UnsafeMutablePointer<UInt64>, _ objects: StoredObjects
@@ -103,7 +104,7 @@ final class GroupColumn {
 
     // MARK: Parts
 
-    /// Makes room for so many values.
+    /// Reserves capacity for `count` values.
     func reserve(_ count: Int) {
         switch source {
         case .words: words.reserve(count)
@@ -112,8 +113,8 @@ final class GroupColumn {
         }
     }
 
-    /// Gives the value of a number of another column the next number. It is a value that this column does not have, and
-    /// after that none is looked for.
+    /// Assigns the next number to a value of another column, given by its number there. This column must not
+    /// have the value yet, and no value may be looked up after that.
     func append(_ number: UInt32, of other: GroupColumn) -> UInt32 {
         if number == 0 { return 0 }
         switch source {
@@ -128,7 +129,7 @@ final class GroupColumn {
 
     /// Numbers the values of the rows in some slots of a block.
     ///
-    /// - Parameter hashes: those of this column alone, if they are known.
+    /// - Parameter hashes: the hashes of this column alone, if they are known.
     func number(
         _ block: CachedBlock, of entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
         into out: UnsafeMutablePointer<UInt32>, _ objects: StoredObjects,
@@ -162,7 +163,7 @@ final class GroupColumn {
     private func number(of value: Value) -> UInt32 {
         if value.isNull { return 0 }
         if let known = numbers[value] { return known }
-        // A column has values of one type; what is calculated may be a number of another type in each row.
+        // A column has values of one type; an expression may return a number of another type in each row.
         let identity = kind == nil ? value.groupIdentity : value.asGroupKey
         let number = numbers[identity] ?? UInt32(values.count + 1)
         if number > values.count {
@@ -201,7 +202,7 @@ final class GroupColumn {
         }
     }
 
-    /// The word of a cell that is not nil.
+    /// Returns the word of a cell that is not nil.
     @inline(__always)
     private static func word(_ cells: CellColumn, _ slot: Int) -> UInt64 {
         switch cells.kind {
@@ -249,7 +250,7 @@ final class GroupColumn {
         }
     }
 
-    /// Some passes over some rows at a time: what one waits for is on its way while it looks at the others.
+    /// Several passes over some rows at a time: while one pass waits for memory, the next rows are processed.
     private func numberRuns(
         _ cells: CellColumn, _ slots: UnsafeBufferPointer<UInt16>,
         _ out: UnsafeMutablePointer<UInt32>, _ known: UnsafePointer<UInt64>?
@@ -327,7 +328,7 @@ final class GroupColumn {
         numbers = [UInt32](repeating: 0, count: numbers.count - some.count) + some
     }
 
-    /// The value of a number as a word whose order is that of the values.
+    /// Returns the value of a number as a word that sorts like the values.
     private func orderedWord(_ number: UInt32) -> UInt64 {
         let word = words.words[Int(number) - 1]
         return switch kind {
@@ -339,22 +340,22 @@ final class GroupColumn {
         }
     }
 
-    /// Fetches where the value of a number is into the processor's cache.
+    /// Prefetches the place of a number's value into the processor's cache.
     @inline(__always)
     func prefetchPlace(_ number: UInt32) {
         if case .bytes = source, number > 0 { runs.runs.prefetchEnd(Int(number) - 1) }
     }
 
-    /// Fetches the value of a number into the processor's cache.
+    /// Prefetches the value of a number into the processor's cache.
     @inline(__always)
     func prefetch(_ number: UInt32) {
         if case .bytes = source, number > 0 { runs.runs.prefetch(Int(number) - 1) }
     }
 
-    /// Positions sorted by the values of the numbers that stand at them; what is equal stays as it is.
+    /// Returns positions sorted by the values of the numbers at them; the sort is stable.
     func sorted(_ positions: [Int], by numbers: [UInt32]) -> [Int] {
         if positions.count * 8 < most { return fewSorted(positions, by: numbers) }
-        // By how many there are of each number, and where those of the ones before it end.
+        // The count of each number, and where the positions of the preceding numbers end.
         var starts = [Int](repeating: 0, count: most + 1)
         for number in numbers { starts[Int(number)] += 1 }
         var used = starts.indices.filter { starts[$0] > 0 }.map { UInt32($0) }
@@ -374,7 +375,7 @@ final class GroupColumn {
         return sorted
     }
 
-    /// The same for so few that going through all values would take longer.
+    /// Sorts likewise, for so few positions that iterating over all values would take longer.
     private func fewSorted(_ positions: [Int], by numbers: [UInt32]) -> [Int] {
         var used = Array(Set(numbers))
         sort(&used)
@@ -388,7 +389,7 @@ final class GroupColumn {
 
     // MARK: Values
 
-    /// The value of a number.
+    /// Returns the value of a number.
     func value(_ number: UInt32) -> Value {
         if number == 0 { return .null }
         switch source {

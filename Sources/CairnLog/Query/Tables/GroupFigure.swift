@@ -1,9 +1,9 @@
-// One aggregate of all groups: processes the rows of a block with the numbers of their groups.
+// One aggregate of all groups: processes the rows of a block with the group numbers of the rows.
 //
 //   count        of all rows, or of those in which a column is not nil
 //   sum, average integers in 128 bits, which no store can fill; doubles and floats as doubles
-//   min, max     numbers, dates and truth values as words; texts and bytes as bytes
-//   all else     the values are collected, and made into one at the end as they are in memory
+//   min, max     numbers, dates and Booleans as words; strings and bytes as bytes
+//   all else     the values are collected, and aggregated at the end like objects in memory
 //
 // Threads: one reading.
 
@@ -74,7 +74,7 @@ final class GroupFigure {
         case (.minimum, .double), (.maximum, .double), (.minimum, .float), (.maximum, .float):
             return .extremeDouble(column, isLeast: function == .minimum)
         case (.minimum, .bytes), (.maximum, .bytes), (.minimum, .fixed16), (.maximum, .fixed16):
-            // Decimals are not ordered by their bytes; two of equal size may be written in two ways.
+            // Decimals do not sort by their bytes.
             return type == .decimal
                 ? nil : .extremeBytes(column, isLeast: function == .minimum)
         default: return nil
@@ -83,7 +83,8 @@ final class GroupFigure {
 
     // MARK: Taking
 
-    /// Takes the rows in some slots of a block; `groups` has the number of the group of each, all below `count`.
+    /// Processes the rows in some slots of a block; `groups` contains the group number of each row, all below
+    /// `count`.
     func take(
         _ block: CachedBlock, of entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
         _ groups: UnsafePointer<UInt32>, below count: Int, _ objects: StoredObjects
@@ -215,12 +216,12 @@ final class GroupFigure {
         }
     }
 
-    /// Whether expressions are asked about objects.
+    /// Whether expressions are evaluated on objects.
     var asksObjects: Bool {
         if case .collected = work { true } else { false }
     }
 
-    /// Takes the figure of a group of another; both have room for them.
+    /// Copies the figure of a group of another instance; both have capacity for it.
     func take(_ group: Int, from other: GroupFigure, _ its: Int) {
         switch work {
         case .rows: return
@@ -235,7 +236,7 @@ final class GroupFigure {
 
     // MARK: Answering
 
-    /// The figure of a group that has so many rows.
+    /// Returns the figure of a group, given its number of rows.
     func value(of group: Int, rows: Int) -> EvaluatedValue {
         switch work {
         case .rows: return .value(.integer(Int64(rows)))

@@ -1,6 +1,7 @@
-// Numbers rows by their values in some columns: equal rows get the same number.
+// Assigns numbers to rows by their values in some columns: equal rows get the same number.
 //
-// Each key numbers its values, and pairs of numbers are numbered again for more than one key. No value is made of a cell.
+// Each key numbers its values, and with more than one key, pairs of numbers are numbered again. No cell
+// becomes a value.
 //
 // Threads: one reading; hashing changes nothing.
 
@@ -11,7 +12,7 @@ import CairnStore
 /// The keys of groups, or the columns of distinct rows.
 final class GroupKeys {
     let columns: [GroupColumn]
-    /// For each key after the first: the pairs of a group of those before it with a value of it.
+    /// For each key after the first: the pairs of a group of the preceding keys and a value of this key.
     private let pairs: [WordNumbers]
     private let next: UnsafeMutablePointer<UInt32>
 
@@ -27,17 +28,17 @@ final class GroupKeys {
 
     deinit { next.deallocate() }
 
-    /// The most that the number of a group can be by now, and one.
+    /// The largest group number so far, plus one.
     var most: Int { (pairs.last?.words.count ?? columns.first?.most ?? 0) + 1 }
 
-    /// Makes room for so many groups.
+    /// Reserves capacity for `groups` groups.
     func reserve(_ groups: Int) {
         if let last = pairs.last { last.reserve(groups) } else { columns.first?.reserve(groups) }
     }
 
-    /// Numbers the rows in some slots of a block; without keys all are 0.
+    /// Numbers the rows in some slots of a block; without keys, all numbers are 0.
     ///
-    /// - Parameter hashes: those of the keys of each, if they are known.
+    /// - Parameter hashes: the hashes of each row's keys, if they are known.
     func number(
         _ block: CachedBlock, of entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
         into groups: UnsafeMutablePointer<UInt32>, _ objects: StoredObjects,
@@ -59,7 +60,7 @@ final class GroupKeys {
         }
     }
 
-    /// The number of the value of each key, of each of some groups. There are two keys or more.
+    /// Returns the value number of each key for each of some groups. There must be at least two keys.
     func parts(of groups: [UInt32]) -> [[UInt32]] {
         var parts = columns.map { _ in [UInt32](repeating: 0, count: groups.count) }
         for (index, group) in groups.enumerated() {

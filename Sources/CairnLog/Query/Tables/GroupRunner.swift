@@ -1,11 +1,11 @@
 // Groups the objects that match, and computes the aggregates of each group.
 //
-//   1. Block by block: the keys number the rows (`GroupKeys`), and each figure takes the rows with the numbers of their groups.
-//      No value is made of a cell.
-//   2. Groups that a condition on the number of rows forbids are passed over. Only of the rest are keys and figures made
-//      into values.
+//   1. Block by block: the keys number the rows (`GroupKeys`), and each figure processes the rows with their
+//      group numbers. No cell becomes a value.
+//   2. Groups that HAVING excludes by their number of rows are skipped. Keys and figures become values only
+//      for the other groups.
 //
-// If only groups of more rows are wanted than nearly all have, `GroupSifting` names the rows.
+// If only groups with more rows than nearly all groups have are wanted, `GroupSifting` selects the rows.
 //
 // Threads: one reading; hashing changes nothing.
 
@@ -39,19 +39,20 @@ final class GroupRunner {
     deinit { groups.deallocate() }
 
     private var keys: [GroupColumn] { numbering.columns }
-    /// The most that the number of a group can be by now, and one.
+    /// The largest group number so far, plus one.
     private var most: Int { numbering.most }
 
     // MARK: Hashing
 
-    /// Whether most rows so far are groups of their own that will not be wanted, and there were enough of them to tell.
+    /// Whether most rows so far are groups of their own that will not be wanted, and there were enough rows
+    /// to tell.
     var isScattered: Bool {
         plan.rowsWanted.lowerBound > 1 && rows >= 32_768 && most > rows / 4 * 3
             && keys.allSatisfy(\.hasHashes)
     }
 
-    /// Whether groups of several of them can be put together (`absorb`), and made by as many threads: then nothing is asked
-    /// of `objects` but the catalog.
+    /// Whether the groups of several instances can be merged (`absorb`), and so be computed by several
+    /// threads: then `objects` is only used for its catalog.
     var canBeParts: Bool { keys.count == 1 && figures.allSatisfy { !$0.asksObjects } }
 
     /// Hashes the keys of the rows in some slots of a block; false if they cannot be hashed.
@@ -70,15 +71,15 @@ final class GroupRunner {
 
     // MARK: Taking
 
-    /// Makes room for so many groups.
+    /// Reserves capacity for `groups` groups.
     func reserve(_ groups: Int) {
         numbering.reserve(groups)
         counts.reserve(groups + 1)
     }
 
-    /// Takes the rows in some slots of a block.
+    /// Processes the rows in some slots of a block.
     ///
-    /// - Parameter hashes: those of the keys of each, if they are known.
+    /// - Parameter hashes: the hashes of each row's keys, if they are known.
     func take(
         _ block: CachedBlock, of entity: Int, _ slots: UnsafeBufferPointer<UInt16>,
         hashes: UnsafePointer<UInt64>? = nil
@@ -93,7 +94,8 @@ final class GroupRunner {
         }
     }
 
-    /// Takes the groups of another that are wanted, of which it has none itself; it takes no rows after that.
+    /// Merges the wanted groups of another instance, none of which exist here; no rows can be processed after
+    /// that.
     func absorb(_ other: GroupRunner) {
         for group in other.wanted() {
             let number = keys[0].append(group, of: other.keys[0])
@@ -108,7 +110,7 @@ final class GroupRunner {
 
     // MARK: Rows
 
-    /// The groups with as many rows as are wanted.
+    /// Returns the groups that have a wanted number of rows.
     private func wanted() -> [UInt32] {
         let bounds = plan.rowsWanted
         counts.reserve(most)
@@ -116,21 +118,22 @@ final class GroupRunner {
         var wanted: [UInt32] = []
         for group in 0..<most {
             let count = counts.values[group]
-            // Without keys there is always the group of all.
+            // Without keys there is always one group, of all rows.
             if count > 0 || keys.isEmpty, bounds.contains(count) { wanted.append(UInt32(group)) }
         }
         return wanted
     }
 
-    /// The rows of the table: one for each group that is wanted, in order, within offset and limit.
+    /// Returns the rows of the table: one for each wanted group, in order, within offset and limit.
     func rows(offset: Int, limit: Int?) throws(PredicateFormatError) -> [[Value]] {
         let bounds = plan.rowsWanted
         let keys = self.keys
         var (groups, parts) = inOrder(wanted())
-        // A bound of no group at all is none: the least is at least 1 then, and the condition says the rest.
+        // Bounds cannot express a condition that no group meets: the minimum is at least 1 then, and HAVING
+        // decides.
         let asksHaving = !plan.asksRowsAlone || bounds.lowerBound == bounds.upperBound
         var answer = try GroupRows(plan, asksHaving: asksHaving, inOrder: true)
-        // Groups that nothing else leaves out or moves are cut before anything is made of them.
+        // If nothing else excludes or reorders groups, offset and limit apply before values are created.
         let isFinal = plan.sort.isEmpty && !plan.isDistinct && (!asksHaving || plan.having == nil)
         if isFinal {
             let rest = groups.indices.dropFirst(max(0, offset))
@@ -140,7 +143,7 @@ final class GroupRunner {
         }
         answer.reserve(groups.count)
         for (index, group) in groups.enumerated() {
-            // Values lie as their rows came, which is not the order of the groups.
+            // Values are stored in the order of their rows, which is not the order of the groups.
             let (ahead, further) = (index + 8, index + 16)
             if further < groups.count {
                 cairn_prefetch(counts.values + Int(groups[ahead]))
@@ -160,7 +163,7 @@ final class GroupRunner {
             ? answer.rows.values : plan.arranged(answer.rows, offset, limit, inOrder: true)
     }
 
-    /// Groups in the order of their keys, and the number of the value of each key of each.
+    /// Returns groups in the order of their keys, and the value number of each key for each group.
     private func inOrder(_ wanted: [UInt32]) -> (groups: [UInt32], parts: [[UInt32]]) {
         if keys.isEmpty { return (wanted, []) }
         if keys.count == 1 {
@@ -169,7 +172,7 @@ final class GroupRunner {
             return (groups, [groups])
         }
         let parts = numbering.parts(of: wanted)
-        // By the last key first, and each time what is equal stays as it is.
+        // By the last key first; each sort is stable.
         var order = Array(wanted.indices)
         for (key, part) in zip(keys, parts).reversed() { order = key.sorted(order, by: part) }
         return (order.map { wanted[$0] }, parts.map { part in order.map { part[$0] } })

@@ -1,8 +1,8 @@
 // Separates keys that occurred once from those that may have occurred again, before groups are created.
 //
-// Whoever looks for doubles in what is mostly unique would make a group of nearly every row, and throw nearly all away. Two
-// bits for each place of a hash say instead whether it was met, and met again; a place that two keys share keeps both, and
-// the groups themselves tell them apart.
+// A search for duplicates among mostly unique rows would create a group of nearly every row, and discard
+// nearly all of them. Instead, two bits for each place of a hash record whether it occurred, and occurred
+// again; if two keys share a place, both are kept, and the groups themselves distinguish them.
 //
 // Threads: one writes; any number may ask it afterwards.
 
@@ -14,11 +14,11 @@ final class GroupSieve {
     private let bits: Int
 
     /// - Parameters:
-    ///   - rows: about how many hashes there will be.
-    ///   - others: how many more there are that become one with it.
+    ///   - rows: the approximate number of hashes.
+    ///   - others: the number of other sieves that will be merged into this one.
     init(rows: Int, others: Int = 0) {
-        // Four places for each: one key in five that came by once shares a place. 32 MiB at most, together with the others:
-        // a fuller sieve lets more through, and is not wrong.
+        // Four places for each: one unique key in five shares a place. 32 MiB at most, together with the
+        // others: a fuller sieve lets more through, and is not wrong.
         var bits = 10
         while bits < 27, (others + 1) << bits < 1 << 27, 1 << bits < rows * 4 { bits += 1 }
         self.bits = bits
@@ -34,18 +34,18 @@ final class GroupSieve {
         return (Int(truncatingIfNeeded: place &>> 5), (place & 31) &* 2)
     }
 
-    /// Notes some hashes.
+    /// Records some hashes.
     func note(_ hashes: UnsafeBufferPointer<UInt64>) {
         for index in hashes.indices {
             let ahead = index &+ 16
             if ahead < hashes.count { cairn_prefetch(words + place(hashes[ahead]).word) }
             let (word, shift) = place(hashes[index])
-            // Met once: 01, again: 11.
+            // Occurred once: 01, again: 11.
             words[word] |= (words[word] & (1 &<< shift)) &<< 1 | 1 &<< shift
         }
     }
 
-    /// Notes what another of the same size has met.
+    /// Records what another sieve of the same size has recorded.
     func note(_ other: GroupSieve) {
         precondition(bits == other.bits, "sieves of different sizes cannot be merged")
         let met: UInt64 = 0x5555_5555_5555_5555
@@ -55,12 +55,13 @@ final class GroupSieve {
         }
     }
 
-    /// How many places came by again: those of keys that did, and nearly as many that several keys share.
+    /// The number of places that occurred again: those of repeated keys, and nearly as many that several keys
+    /// share.
     var again: Int {
         (0..<1 << (bits - 5)).reduce(0) { $0 + (words[$1] & 0xAAAA_AAAA_AAAA_AAAA).nonzeroBitCount }
     }
 
-    /// Keeps the slots, and their hashes, that came by again, and says how many there are.
+    /// Keeps the slots, and their hashes, that occurred again, and returns their number.
     func reduce(
         _ slots: UnsafeMutableBufferPointer<UInt16>, _ hashes: UnsafeMutablePointer<UInt64>
     ) -> Int {

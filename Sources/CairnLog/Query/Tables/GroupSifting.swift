@@ -1,9 +1,12 @@
-// The groups of a scan if only groups of two or more rows are requested and nearly every row is a group of its own.
+// The groups of a scan if only groups of two or more rows are requested and nearly every row is a group of
+// its own.
 //
-//   1. Each thread puts the hashes of the keys of the blocks that it takes into a sieve, and the sieves become one.
-//   2. Some blocks at a time: each thread takes blocks and lists the rows whose keys came by again, in parts by their hashes;
-//      then it takes parts, and groups their rows. A group is whole in one part, and its rows come in the order of the scan.
-//   3. The groups of all parts that are wanted are put together.
+//   1. Each thread records the hashes of the keys of the blocks that it takes in a sieve; then the sieves are
+//      merged.
+//   2. Some blocks at a time: each thread takes blocks and lists the rows whose keys occurred again, in parts
+//      by their hashes; then it takes parts, and groups their rows. A group is complete in one part, and its
+//      rows come in the order of the scan.
+//   3. The wanted groups of all parts are merged.
 //
 // Threads: one reading, with helpers that end before it goes on. They use what is immutable, and what is of the block, the
 // part or the place in a list that they took.
@@ -20,7 +23,7 @@ struct GroupSifting {
     private let parts: [GroupRunner]
     private let workers: [Worker]
 
-    /// - Parameter group: makes what groups the rows of a part.
+    /// - Parameter group: creates the instance that groups the rows of a part.
     init(_ runner: FetchRunner, group: () throws(StoreError) -> GroupRunner) throws(StoreError) {
         self.runner = runner
         let list = runner.scanned()
@@ -37,7 +40,7 @@ struct GroupSifting {
     func groups() throws(StoreError) -> GroupRunner? {
         guard let sieve = try sieve() else { return nil }
         let list = List(parts: parts.count)
-        // Of keys that share a place two come by at least. Parts are nearly equal.
+        // If several keys share a place, at least two of them pass. Parts are nearly equal.
         for part in parts { part.reserve(sieve.again * 2 / parts.count) }
         var start = 0
         while start < blocks.count {
@@ -52,7 +55,7 @@ struct GroupSifting {
 
     // MARK: Passes
 
-    /// The hashes of all keys; nil if there are keys that cannot be hashed.
+    /// Records the hashes of all keys; nil if there are keys that cannot be hashed.
     private func sieve() throws(StoreError) -> GroupSieve? {
         let known = blocks.reduce(0) { $0 + Int($1.entry.live) }
         for block in blocks { runner.note(block) }
@@ -70,7 +73,7 @@ struct GroupSifting {
         return sieves.first
     }
 
-    /// Lists the rows of some blocks whose keys came by again.
+    /// Lists the rows of some blocks whose keys occurred again.
     private func fill(_ list: List, _ range: Range<Int>, _ sieve: GroupSieve) throws(StoreError) {
         for block in blocks[range] { runner.note(block) }
         list.first = range.lowerBound
@@ -78,7 +81,7 @@ struct GroupSifting {
         list.blocks.append(contentsOf: repeatElement(nil, count: range.count))
         _ = try list.blocks.withUnsafeMutableBufferPointer { cached throws(StoreError) in
             try each(range) { worker, index throws(StoreError) in
-                // What is to be known of its values has been noted.
+                // The zones of its values have been noted.
                 var listed = blocks[index]
                 listed.look = .plainly
                 guard let (block, hashes) = try hashed(listed, worker) else {
@@ -94,7 +97,7 @@ struct GroupSifting {
         }
     }
 
-    /// Groups the rows that are listed.
+    /// Groups the listed rows.
     private func take(_ list: List) throws(StoreError) {
         _ = try each(parts.indices) { _, part throws(StoreError) in
             for (place, block) in list.blocks.enumerated() {
@@ -108,13 +111,13 @@ struct GroupSifting {
         }
     }
 
-    /// The rows of a block that match, in the worker's list of slots, and the hashes of their keys.
+    /// Returns the rows of a block that match, in the worker's list of slots, and the hashes of their keys.
     private func hashed(_ block: ScanBlock, _ worker: Worker) throws(StoreError)
         -> (block: CachedBlock, hashes: UnsafeBufferPointer<UInt64>)?
     {
         let (cached, count) = try runner.pick(block, noted, worker.scratch)
         let slots = UnsafeBufferPointer(start: worker.scratch.slots, count: count)
-        // A block without matches is not looked at any further.
+        // A block without matches needs no further processing.
         if count > 0 {
             guard try parts[0].hash(cached, of: block.entity, slots, into: worker.hashes) else {
                 return nil
@@ -123,16 +126,17 @@ struct GroupSifting {
         return (cached, UnsafeBufferPointer(start: worker.hashes, count: count))
     }
 
-    /// The part that a hash belongs to.
+    /// Returns the part that a hash belongs to.
     @inline(__always)
     static func part(_ hash: UInt64, of parts: Int) -> Int {
-        // The numbering of values goes by the upper bits.
+        // The numbering of values uses the upper bits.
         Int(truncatingIfNeeded: ((hash & 0xFFFF) &* UInt64(parts)) &>> 16)
     }
 
     // MARK: Threads
 
-    /// Calls a closure with each number of a range, in several threads at once, until it returns false; whether it never did.
+    /// Calls a closure with each number of a range, in several threads, until it returns false; returns
+    /// whether it never did.
     private func each(
         _ range: Range<Int>, _ body: (Worker, Int) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
@@ -160,7 +164,7 @@ struct GroupSifting {
         return isDone
     }
 
-    /// What one thread has for itself.
+    /// The memory of one thread.
     private final class Worker {
         let scratch = ScanScratch()
         let hashes = UnsafeMutablePointer<UInt64>.allocate(capacity: FormatLimits.maximumRows + 8)
@@ -171,15 +175,15 @@ struct GroupSifting {
 
     /// The rows of some blocks, by parts.
     private final class List {
-        /// The place of the first of the blocks among all.
+        /// The position of the first of these blocks among all.
         var first = 0
-        /// Those that have rows.
+        /// The blocks that have rows.
         var blocks: [CachedBlock?] = []
         private let parts: Int
         private let width = FormatLimits.maximumRows + 8
         private let slots: UnsafeMutablePointer<UInt16>
         private let hashes: UnsafeMutablePointer<UInt64>
-        /// Where the rows of each part of a block end; one more for making them.
+        /// The end of the rows of each part of a block; one more for building them.
         private let ends: UnsafeMutablePointer<Int>
 
         init(parts: Int) {
@@ -204,7 +208,7 @@ struct GroupSifting {
             ends.update(repeating: 0, count: parts + 1)
             guard let slots else { return }
             for row in 0..<count { ends[GroupSifting.part(hashes[row], of: parts)] &+= 1 }
-            // Where each part begins; it has moved to its end when all are placed.
+            // The start of each part; it has become the end once all are placed.
             var start = 0
             for part in 0...parts { (ends[part], start) = (start, start + ends[part]) }
             let (placed, hashed) = (self.slots + block * width, self.hashes + block * width)
@@ -216,7 +220,7 @@ struct GroupSifting {
             }
         }
 
-        /// The rows of a part of a block, and their hashes.
+        /// Returns the rows of a part of a block, and their hashes.
         func rows(_ block: Int, _ part: Int)
             -> (slots: UnsafeBufferPointer<UInt16>, hashes: UnsafePointer<UInt64>)
         {

@@ -1,10 +1,11 @@
 // Groups by the leading elements of an ordered index, from the index alone.
 //
-// Entries of one group lie side by side, and each says how much it shares with the one before it: as long as that is all of
-// the key of the group, it is counted without a look at its bytes. The keys of groups that are wanted are made into values
-// from the index, too, so no block is read.
+// Entries of one group are adjacent, and each stores how many bytes it shares with the previous one: if these
+// include the whole key of the group, it is counted without reading its bytes. The keys of wanted groups are
+// decoded from the index, too, so no block is read.
 //
-// Only how many rows there are can be said of a group. Keys that are cut do not tell groups apart: then the rows are asked.
+// Only the number of rows of a group can be computed. Truncated keys do not distinguish groups: then the rows
+// are read.
 //
 // Threads: one reading.
 
@@ -22,12 +23,12 @@ struct IndexGroups {
     private let keys: [(element: Int, kind: SchemaColumn.Kind)]
     private let order: Order
 
-    /// How the groups lie in the index.
+    /// The order of the groups in the index.
     private enum Order: Int {
         case byKeys, byKeysBackward, other
     }
 
-    /// - Returns: nil if no index says all that the table asks, or none in a way that pays.
+    /// - Returns: nil if no index contains everything that the table needs, or none in a way that pays off.
     init?(_ plan: TablePlan, _ fetch: StoreFetch, _ state: EngineState, _ identity: StoreIdentity) {
         guard !plan.keys.isEmpty, QueryPlanner.hasIndexes(state.catalog, fetch.entity) else {
             return nil
@@ -45,7 +46,7 @@ struct IndexGroups {
             }
         }
         let planner = QueryPlanner.planner(fetch, state, identity)
-        // All that is asked for, and nothing else unless it is the same everywhere.
+        // All columns needed, and no others except those that are equal everywhere.
         func width(_ definition: Catalog.FetchIndexDefinition, _ fixed: Int) -> Int? {
             let all = definition.parts.map(\.column)
             guard let last = all.lastIndex(where: columns.contains),
@@ -55,8 +56,8 @@ struct IndexGroups {
             else { return nil }
             return last + 1
         }
-        // One that lies in the order of the keys before others, and then the one with the shortest entries: all have one for
-        // each match.
+        // An index in the order of the keys is preferred, then the one with the shortest entries: all have
+        // one entry for each match.
         var best: IndexGroups?
         var least = (0, 0)
         for path in planner.wholePaths {
@@ -70,7 +71,7 @@ struct IndexGroups {
             (best, least) = (groups, rank)
         }
         guard let best else { return nil }
-        // Rows of groups are sorted for longer than their keys are where they come from a scan.
+        // Sorting the result rows of groups takes longer than sorting the keys of a scan's groups.
         if best.order == .other, plan.rowsWanted.lowerBound <= 1, best.path.count > Self.fewRows {
             return nil
         }
@@ -99,7 +100,7 @@ struct IndexGroups {
         }
     }
 
-    /// Rows of which the groups may be sorted, even if each is a group.
+    /// The number of rows whose groups may be sorted, even if each row is a group.
     private static let fewRows = 10_000
 
     private static func column(_ key: ExpressionNode, _ plan: TablePlan) -> Int? {
@@ -107,40 +108,40 @@ struct IndexGroups {
         return plan.entity.columnIndex(named: path)
     }
 
-    /// What it is called in a plan.
+    /// The name of the path in a query plan.
     var name: String {
         var name = PlanName([planner.name(path)], isOrdered: true)
         name.isCovering = true
         return name.text
     }
 
-    /// How many entries it counts.
+    /// The number of entries that it counts.
     var entries: Int { path.count }
 
     // MARK: Going through
 
-    /// A group that is counted.
+    /// The group being counted.
     private struct Group: ~Copyable {
-        /// The entry that it began with.
+        /// Its first entry.
         let bytes = UnsafeMutableRawPointer.allocate(
             byteCount: OrderedLeaf.longestEntry, alignment: 8)
-        /// How many bytes of it are the key of the group.
+        /// The number of bytes of the entry that are the key of the group.
         var length = 0
         var rows = 0
 
         deinit { bytes.deallocate() }
     }
 
-    /// The rows of the table, within offset and limit; nil if keys are cut.
+    /// Returns the rows of the table, within offset and limit; nil if keys are truncated.
     ///
-    /// - Parameter goesOn: asked for each leaf; the rows are those so far once it is not.
+    /// - Parameter goesOn: called for each leaf; once it returns false, the result contains the rows so far.
     func rows(offset: Int, limit: Int?, while goesOn: () -> Bool) throws(PredicateFormatError)
         -> [[Value]]?
     {
         let wanted = plan.rowsWanted
         let asksHaving = !plan.asksRowsAlone || wanted.lowerBound == wanted.upperBound
         var answer = try GroupRows(plan, asksHaving: asksHaving, inOrder: order != .other)
-        // Groups that nothing else leaves out or moves need not be gone through behind the last that is wanted.
+        // If nothing else excludes or reorders groups, the search can end after the last wanted group.
         var most = Int.max
         if order == .byKeys, plan.sort.isEmpty, !plan.isDistinct, let limit {
             let (sum, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, offset))
@@ -158,20 +159,20 @@ struct IndexGroups {
         return plan.arranged(answer.rows, offset, limit, inOrder: order != .other)
     }
 
-    /// Counts some entries of a leaf; false if a key is cut.
+    /// Counts some entries of a leaf; false if a key is truncated.
     private func count(
         _ leaf: OrderedLeaf, _ entries: Range<Int>, _ group: inout Group,
         _ wanted: ClosedRange<Int>, _ answer: inout GroupRows
     ) -> Bool {
         let base = UnsafeRawPointer(leaf.page.data)
-        // A leaf that could not be read is empty; whoever asks is told afterwards.
+        // An unreadable leaf is empty; the caller gets the error afterwards.
         let entries = entries.clamped(to: 0..<leaf.count)
         return withUnsafeTemporaryAllocation(
             byteCount: OrderedLeaf.longestEntry, alignment: 8
         ) { room in
             guard let entry = room.baseAddress else { return false }
             var offset = OrderedLeaf.headerBytes
-            // Of the leaf's entries the first that is asked for is held against the group by its bytes.
+            // The first requested entry of the leaf is compared with the group by its bytes.
             var isKnown = false
             for index in 0..<entries.upperBound {
                 let shared = Int(base.load(fromByteOffset: offset, as: UInt8.self))
@@ -204,7 +205,7 @@ struct IndexGroups {
         }
     }
 
-    /// Takes a group that is wanted.
+    /// Adds a wanted group to the result.
     private func finish(
         _ group: borrowing Group, _ wanted: ClosedRange<Int>, _ answer: inout GroupRows
     ) {
@@ -223,7 +224,7 @@ struct IndexGroups {
         }
     }
 
-    /// The value of a key of a group.
+    /// Returns the value of a key of a group.
     private func value(_ index: Int, _ key: UnsafeRawBufferPointer) -> Value {
         let (element, kind) = keys[index]
         guard let start = IndexKey.length(of: parts[..<element], in: key) else { return .null }

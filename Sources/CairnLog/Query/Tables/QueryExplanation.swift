@@ -1,4 +1,4 @@
-// Executes a query and returns its plan for people.
+// Executes a query and returns its plan for users.
 //
 // Threads: one reading.
 
@@ -6,7 +6,7 @@ import CairnModel
 import CairnStore
 
 struct QueryExplanation {
-    /// The number of rows that are read at once, and released.
+    /// The number of rows that are read, and then released, together.
     private static let rowsAtOnce = 1024
 
     let reader: StoreReader
@@ -21,7 +21,7 @@ struct QueryExplanation {
         start = clock.now
     }
 
-    /// Of a fetch.
+    /// Returns the plan of a fetch.
     func plan(of fetch: StoreFetch) throws(StoreError) -> QueryPlan {
         let runner = try FetchRunner.planned(
             reader, state, fetch, wantsOrder: true, trace: trace)
@@ -35,21 +35,21 @@ struct QueryExplanation {
         return plan(access.text, runner.fetch, results: hits.count)
     }
 
-    /// Of a count.
+    /// Returns the plan of a count.
     func plan(ofCount fetch: StoreFetch) throws(StoreError) -> QueryPlan {
         let runner = try FetchRunner(reader: reader, state: state, fetch: fetch, trace: trace)
         let (count, access) = try runner.counting()
         return plan(access?.text ?? runner.scanPlan, runner.fetch, results: count)
     }
 
-    /// Of a table.
+    /// Returns the plan of a table.
     func plan(of request: StoreTableFetch) throws(StoreError) -> QueryPlan {
         let runner = TableRunner(reader: reader, state: state, request: request, trace: trace)
         let table = try runner.table()
         let fetch = try request.fetch.bound(to: state, reader.identity)
         var plan = plan(table.plan, fetch, results: table.rows.count)
         if trace.groups { plan.groups = request.terms.groupsInWords }
-        // As the condition: what is asked, whatever was written.
+        // Like the predicate: its bound form, however it was written.
         plan.having = try TablePlan(request, in: state.catalog.schema).havingInWords
         plan.isDistinct = request.terms.isDistinct
         return plan
@@ -72,7 +72,7 @@ struct QueryExplanation {
         sort.map(\.outline).joined(separator: ", ")
     }
 
-    /// How many blocks with rows entities have.
+    /// Returns the number of blocks with rows of some entities.
     private func blocks(of family: [Int]) -> Int {
         var count = 0
         for entity in family {

@@ -1,8 +1,8 @@
 // The minimum and maximum of all objects that match, from the ends of ordered indexes, and their number.
 //
-// Each extreme is the first of a fetch that is sorted by the column, with a limit of one: if an index has that order, no more
-// rows are looked at than it takes to find one that matches. How many there are is the difference of two ranks in an index
-// that answers all of the condition. If one of the figures has no such index, a scan gives them all.
+// Each extreme is the first row of a fetch that is sorted by the column, with a limit of one: if an index has
+// that order, only the rows up to the first match are read. The count is the difference of two ranks in an
+// index that executes the whole predicate. If one of the figures has no such index, a scan computes them all.
 //
 // Threads: one reading.
 
@@ -28,10 +28,10 @@ struct TableExtremes {
         self.trace = trace
     }
 
-    /// The single row of the table, and its plan; nil if it needs more than the ends of indexes.
+    /// Returns the single row of the table, and its plan; nil if it needs more than the ends of indexes.
     func table() throws(StoreError) -> (rows: TablePlan.Rows, plan: String)? {
         guard plan.keys.isEmpty, !plan.aggregates.isEmpty else { return nil }
-        // Keys that are listed are looked up.
+        // A list of keys is looked up instead.
         if case .comparison(let comparison)? = fetch.predicate, comparison.operator == .in {
             return nil
         }
@@ -56,7 +56,7 @@ struct TableExtremes {
         }
     }
 
-    /// What is asked of all objects.
+    /// A figure of all objects.
     private enum Figure {
         case extreme(Int, isLeast: Bool, floor: Value)
         /// The number of rows, or of rows with a value in a column.
@@ -99,7 +99,8 @@ struct TableExtremes {
         return (.integer(Int64(count)), how.text)
     }
 
-    /// A fetch with a condition more; nil if it is refused: what is refused of the two together may be asked alone.
+    /// Returns a runner for a fetch with an added condition; nil if the combination is rejected: the parts
+    /// may be valid on their own.
     private func runner(_ fetch: StoreFetch) throws(StoreError) -> FetchRunner? {
         do throws(StoreError) {
             return try FetchRunner(reader: reader, state: state, fetch: fetch, trace: trace)
@@ -109,7 +110,7 @@ struct TableExtremes {
         }
     }
 
-    /// What no value of a column is below; nil if what has none, or is no number, could not be told by it.
+    /// The minimum value of a column's type; nil if comparing with it could not exclude nil and NaN.
     private func floor(_ column: Int) -> Value? {
         guard case .attribute(let type) = plan.entity.columns[column].kind else { return nil }
         return switch type {
@@ -124,7 +125,7 @@ struct TableExtremes {
         }
     }
 
-    /// Two conditions, no deeper than one of them is.
+    /// Combines two conditions: adds the other one to an AND, so that ANDs are not nested.
     private static func both(_ one: PredicateNode?, _ other: PredicateNode) -> PredicateNode {
         switch one {
         case nil: other
@@ -148,7 +149,7 @@ struct TableExtremes {
         let planner = QueryPlanner.planner(first, state, reader.identity)
         planner.takesAnyOfEqual = true
         runner.planner = planner
-        // Another way may be cheaper, and is gone once for all figures.
+        // Another access path may be cheaper, and would then be executed once for all figures.
         let named = runner.candidates()?.count
         guard case .index(_, .some, _) = planner.choice(wantsOrder: true),
             let found = try runner.found(wantsOrder: true, beside: named), found.isOrdered

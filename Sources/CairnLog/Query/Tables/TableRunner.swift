@@ -1,14 +1,16 @@
 // Executes a table request on one state.
 //
-//   1. The terms are checked and taken apart (`TablePlan`).
-//   2. Without groups: the fetch finds and sorts the rows, and the columns are read of those that are left. Rows that are
-//      sorted by what is calculated are all made first. Of rows that are wanted once each, the first of equal ones are found as
-//      groups are.
-//   3. With groups: a scan or an index names the rows, and `GroupRunner` takes them block by block.
-//   4. The least and the greatest of all are the ends of an ordered index, if there is one (`TableExtremes`).
-//   5. Groups by the elements that an ordered index begins with are counted in the index (`IndexGroups`).
-//   6. Objects with the same unique key are never two. If only groups of two or more are wanted, and they are made by a
-//      unique key, nil in the key is all that can bring two together: mostly the index alone shows that there is none.
+//   1. The terms are checked and analyzed (`TablePlan`).
+//   2. Without groups: the fetch finds and sorts the rows, and the columns of the remaining rows are read. If
+//      expressions are sort keys, all rows are created first. For distinct rows, the first of equal rows are
+//      found in the same way as groups.
+//   3. With groups: a scan or an index returns the rows, and `GroupRunner` processes them block by block.
+//   4. The minimum and maximum of all rows are the ends of an ordered index, if there is one
+//      (`TableExtremes`).
+//   5. Groups by the leading elements of an ordered index are counted in the index (`IndexGroups`).
+//   6. No two objects have the same unique key. If only groups of two or more rows are wanted, and the group
+//      keys include a unique key, only nil in the key can put two objects into one group: mostly the index
+//      alone shows that there is none.
 //
 // Threads: one reading; the state is pinned by whoever made it.
 
@@ -20,7 +22,7 @@ struct TableRunner {
     let reader: StoreReader
     let state: EngineState
     private(set) var request: StoreTableFetch
-    /// Receives what is done, if requested.
+    /// Records what is done, if requested.
     var trace: QueryTrace?
 
     private var catalog: Catalog { state.catalog }
@@ -31,7 +33,7 @@ struct TableRunner {
         var runner = self
         runner.request.fetch = try request.fetch.bound(to: state, reader.identity)
         let (rows, how) = try plan.isGrouped ? runner.grouped(plan) : runner.plain(plan)
-        // Rows that lie in the order of objects are sorted where these are found.
+        // Rows that keep the order of objects are sorted where those are found.
         if let trace, plan.isGrouped || keys(plan) == nil { trace.sorts = !plan.sort.isEmpty }
         return StoreTable(columns: plan.names, rows: rows, plan: how)
     }
@@ -48,7 +50,7 @@ struct TableRunner {
 
     // MARK: A row for each object
 
-    /// What is in a column: cells as they are, or what is calculated.
+    /// The source of a column: a stored column, or an expression.
     private enum Source {
         case column(Int)
         case expression(ExpressionEvaluator)
@@ -56,7 +58,7 @@ struct TableRunner {
 
     private func plain(_ plan: TablePlan) throws(StoreError) -> ([[Value]], String) {
         var fetch = request.fetch
-        // Values are read of all that is found.
+        // Values of all found rows are read.
         fetch.includesRows = true
         let sort = keys(plan)
         fetch.sort = sort ?? []
@@ -85,13 +87,13 @@ struct TableRunner {
             : (rows.values, how)
     }
 
-    /// What the fetch's offset and limit leave.
+    /// Applies the fetch's offset and limit.
     private func cut(_ places: [Int]) -> [Int] {
         let rest = places.dropFirst(max(0, request.fetch.offset))
         return Array(request.fetch.limit.map { rest.prefix(max(0, $0)) } ?? rest)
     }
 
-    /// The places of the first of hits with equal values.
+    /// Returns the positions of the first of the hits with equal values.
     private func firsts(
         _ hits: [RowHit], _ plan: TablePlan, _ runner: FetchRunner,
         _ objects: StoredObjects
@@ -115,7 +117,7 @@ struct TableRunner {
         }
     }
 
-    /// The sort keys, if they are columns or calculated by nothing.
+    /// Returns the sort keys, if all of them are columns.
     private func keys(_ plan: TablePlan) -> [SortKey]? {
         var keys: [SortKey] = []
         for term in plan.sort {
@@ -189,7 +191,7 @@ struct TableRunner {
             let hole = PredicateNode.or(
                 catalog.uniques[unique].columns.flatMap { column -> [PredicateNode] in
                     let path = ExpressionNode.keyPath(plan.entity.columns[column].name)
-                    // What is no number has no entry in the index either, and does not even equal itself.
+                    // NaN has no entry in the index either, and does not even equal itself.
                     return [
                         .compare(path, .equal, .constant(.null)),
                         .not(.compare(path, .equal, path)),
@@ -206,7 +208,7 @@ struct TableRunner {
         let runner = try FetchRunner(reader: reader, state: state, bound: fetch, trace: trace)
         if let index = IndexGroups(plan, fetch, state, reader.identity) {
             let (offset, limit) = (request.fetch.offset, request.fetch.limit)
-            // Whoever does not want the answer may say so once.
+            // A cancellation may be reported only once, so it is remembered.
             var isCancelled = false
             let rows = try checked { () throws(PredicateFormatError) in
                 try index.rows(offset: offset, limit: limit) {
@@ -241,7 +243,7 @@ struct TableRunner {
         return (try rows(groups), "groups of \(how)")
     }
 
-    /// The groups of a scan from its beginning, of which single rows are left out first.
+    /// Groups a scan from its beginning, after excluding single rows.
     private func sifted(_ plan: TablePlan, _ runner: FetchRunner, _ objects: StoredObjects)
         throws(StoreError) -> GroupRunner
     {
@@ -272,9 +274,9 @@ struct TableRunner {
         }
     }
 
-    /// Goes through hits block by block.
+    /// Iterates over hits block by block.
     ///
-    /// - Parameter body: gets the places among the hits, and their slots.
+    /// - Parameter body: receives the positions among the hits, and their slots.
     private func forEachBlock(
         of hits: [RowHit], _ runner: FetchRunner, _ objects: StoredObjects,
         _ body: (CachedBlock, Int, [Int], UnsafeBufferPointer<UInt16>) throws(StoreError) -> Void
@@ -284,7 +286,7 @@ struct TableRunner {
                 < (hits[other].cell.handle.raw, hits[other].cell.slot)
         }
         var order = Array(hits.indices)
-        // Without a sort order objects mostly come as they lie.
+        // Without a sort order, objects mostly come in storage order.
         if !zip(order, order.dropFirst()).allSatisfy(isBefore) { order.sort(by: isBefore) }
         var places: [Int] = []
         var slots: [UInt16] = []
@@ -306,7 +308,7 @@ struct TableRunner {
 
     // MARK: Unique keys
 
-    /// A constraint whose properties are all among what groups are made by.
+    /// Returns a constraint whose properties are all among the group keys.
     private func unique(of plan: TablePlan) -> Int? {
         let columns = Set(
             plan.keys.compactMap { key -> Int? in
@@ -319,7 +321,7 @@ struct TableRunner {
         }
     }
 
-    /// How many objects a constraint is about.
+    /// Returns the number of objects to which a constraint applies.
     private func liveRows(of unique: Int) -> Int {
         catalog.family(of: catalog.uniques[unique].entity).reduce(0) { $0 + state.counts[$1] }
     }

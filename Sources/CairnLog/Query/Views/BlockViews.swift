@@ -1,10 +1,10 @@
 // The columns that one iteration needs of the blocks it reads, by handle.
 //
-// A block is looked for in the cache once; after that its cells are read without lock or reference count. It is kept as
-// long as it is here, so when the blocks take more than the cache may, some of them are let go: each time another eighth, so
-// that a reading that goes to and fro in more than there is room for finds most of it here.
+// A block is looked up in the cache once; after that its cells are read without lock or reference count. It
+// is kept as long as it is here, so when the blocks take more than the cache may, some of them are released:
+// each time another eighth, so that an iteration that revisits more blocks than fit finds most of them here.
 //
-// Invariants: a view is good until `trim`.
+// Invariants: a view is valid until `trim`.
 // Threads: owned by one reading.
 
 import CairnFormat
@@ -13,10 +13,10 @@ import CairnStore
 /// The blocks that an iteration over many rows has read.
 typealias BlockViews = ViewedBlocks<CellColumn>
 
-/// The blocks that a reading of single rows has met.
+/// The blocks that an iteration over single rows has read.
 typealias PointViews = ViewedBlocks<CellReader>
 
-/// What stands in place of a column.
+/// Placeholders for columns.
 enum ViewedPlace {
     /// Nothing.
     static let absent = -1
@@ -24,33 +24,34 @@ enum ViewedPlace {
     static let numbers = -2
 }
 
-/// The blocks that one reading has met.
+/// The blocks that one iteration has read.
 struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
     private struct Entry {
         var handle: UInt32 = 0
-        /// What the block took when it came.
+        /// The cost of the block when it was added.
         var cost: UInt32 = 0
         var view: ViewedBlock<Cells>?
     }
 
-    /// The columns, by index of the entity that is read, and what stands for other things.
+    /// The columns, by index of the entity to read, or placeholders.
     let columns: [Int]
     private var entries: UnsafeMutablePointer<Entry>
     private var capacity = 32
     private var count = 0
     private var cost = 0
-    /// Memory for views that need no more than a head, of those that ended and of what is not used yet.
+    /// Memory for views that only need a head, from ended views or not used yet.
     private var spareHeads: [UnsafeMutableRawPointer] = []
     private var headChunks: [UnsafeMutableRawPointer] = []
     private static var headsPerChunk: Int { 16 }
-    /// Which part of the entries is let go next.
+    /// The part of the entries that is released next.
     private var nextPart = 0
     private static var parts: Int { 8 }
 
-    /// By the version of the catalog: whether a block's own list of all its columns will do.
+    /// By the version of the catalog: whether a block's own list of all its columns is sufficient.
     private let version: UInt32?
 
-    /// - Parameter version: that of the catalog, if the columns are all of the entity that is read, in their order.
+    /// - Parameter version: the version of the catalog, if the columns are all those of the entity to read,
+    ///   in their order.
     init(columns: [Int], version: UInt32? = nil) {
         self.columns = columns
         self.version = version
@@ -74,7 +75,7 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
         spareHeads.append(view.memory)
     }
 
-    /// Memory for a head alone.
+    /// Returns memory for a head alone.
     private mutating func head() -> UnsafeMutableRawPointer {
         if let head = spareHeads.popLast() { return head }
         let size = MemoryLayout<ViewHead>.stride
@@ -85,7 +86,7 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
         return chunk
     }
 
-    /// The view of a block, if it is here.
+    /// Returns the view of a block, if it is here.
     @inline(__always)
     subscript(_ handle: BlockHandle) -> ViewedBlock<Cells>? {
         var index = home(handle.raw)
@@ -102,13 +103,13 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
         Int(handle) & (capacity &- 1)
     }
 
-    /// Takes a block in.
+    /// Adds a block.
     mutating func add(
         _ handle: BlockHandle, _ block: CachedBlock, _ stored: Catalog.StoredEntity, entity: Int
     ) throws(StoreError) -> ViewedBlock<Cells> {
         let view: ViewedBlock<Cells>
         if let version {
-            // Those of a descendant begin with the columns of the entity.
+            // The columns of a descendant begin with those of the entity.
             let cells = try Cells.all(block, stored.columns, version: version)
             let memory = head()
             memory.initializeMemory(
@@ -125,7 +126,7 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
         return view
     }
 
-    /// Takes a block of a state in.
+    /// Adds a block of a state.
     @inline(never)
     mutating func add(
         _ handle: BlockHandle, _ reader: StoreReader, _ pinned: PinnedState<EngineState>
@@ -137,8 +138,8 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
             entity: entity)
     }
 
-    /// A view that is not kept here: whoever asks frees it. A column that the block's entity does not have is nil in all
-    /// its rows.
+    /// Returns a view that is not kept here: the caller frees it. A column that the block's entity does not
+    /// have is nil in all its rows.
     func make(_ block: CachedBlock, _ stored: Catalog.StoredEntity, entity: Int)
         throws(StoreError) -> ViewedBlock<Cells>
     {
@@ -179,7 +180,7 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
 
     private mutating func grow() { move(to: capacity * 4) { _ in true } }
 
-    /// Makes the table anew with the entries that stay; the views of the others end.
+    /// Rebuilds the table with the remaining entries; ends the views of the others.
     private mutating func move(to capacity: Int, _ stays: (Int) -> Bool) {
         let (old, oldCapacity) = (entries, self.capacity)
         self.capacity = capacity
@@ -198,7 +199,7 @@ struct ViewedBlocks<Cells: ViewedCells>: ~Copyable {
         old.deallocate()
     }
 
-    /// Lets blocks go until they take no more than so many bytes; whether any went.
+    /// Releases blocks until the rest takes at most `budget` bytes; returns whether any was released.
     @discardableResult
     mutating func trim(to budget: Int) -> Bool {
         guard cost > budget, count > 0 else { return false }

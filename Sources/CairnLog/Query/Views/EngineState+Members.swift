@@ -5,7 +5,7 @@ import CairnModel
 import CairnStore
 
 extension EngineState {
-    /// The members of an object's relationship, in order, or by their numbers if it is not ordered.
+    /// Returns the members of an object's relationship, in order, or by number if it is not ordered.
     func members(
         of number: UInt32, _ relationship: SchemaRelationship, entity: Int, _ block: BlockSource
     ) throws(StoreError) -> [UInt32] {
@@ -40,14 +40,14 @@ extension EngineState {
             && other.description.name == relationship.description.name
     }
 
-    /// The number that a to-one column of an object leads to.
+    /// Returns the number that a to-one column of an object refers to.
     func target(of number: UInt32, entity: Int, column: Int, _ block: BlockSource)
         throws(StoreError) -> UInt32?
     {
         let cell = directories[catalog.entities[entity].tree][number]
         guard !cell.isEmpty else { return nil }
         let concrete = Int(blocks.entry(cell.handle).entity)
-        // One of an ancestor, or of another branch, has no such column.
+        // An object of an ancestor, or of another branch, has no such column.
         guard concrete == entity || catalog.family(of: entity).contains(concrete) else {
             return nil
         }
@@ -58,7 +58,8 @@ extension EngineState {
         return cells.number(cell.slot)
     }
 
-    /// The objects of an entity and its descendants whose to-one column leads to a number, in the order of theirs.
+    /// Returns the objects of an entity and its descendants whose to-one column refers to a number, in the
+    /// order of their numbers.
     package func sources(of number: UInt32, entity: Int, column: Int) -> [UInt32] {
         guard let reference = catalog.reference(ofColumn: column, entity: entity) else {
             return []
@@ -66,7 +67,7 @@ extension EngineState {
         var sources: [UInt32] = []
         inverses[reference].sources(of: number, into: &sources)
         guard catalog.references[reference].entity != entity else { return sources }
-        // The table holds the rows of all descendants of the declaring entity; only some are asked for.
+        // The table contains the rows of all descendants of the declaring entity; only some are requested.
         let family = Set(catalog.family(of: entity))
         let directory = directories[catalog.entities[entity].tree]
         return sources.filter {
@@ -75,7 +76,7 @@ extension EngineState {
         }
     }
 
-    /// The far ends of the pairs of an object.
+    /// Returns the far ends of the pairs of an object.
     func ends(_ pairs: Int, near: Int, of number: UInt32, _ block: BlockSource)
         throws(StoreError) -> [UInt32]
     {
@@ -91,7 +92,7 @@ extension EngineState {
 }
 
 extension Catalog {
-    /// The reference that a to-one column of an entity is.
+    /// Returns the index of the reference that a to-one column of an entity represents; nil if there is none.
     package func reference(ofColumn column: Int, entity: Int) -> Int? {
         entities[entity].references.first { references[$0].column == column }
     }

@@ -15,7 +15,7 @@ extension EngineState {
         var member: UInt32
     }
 
-    /// Rows that lead to an owner, in their order.
+    /// Returns rows that refer to an owner, in their order.
     package func sorted(_ numbers: [UInt32], entity: Int, column: Int, _ block: BlockSource)
         throws(StoreError) -> [UInt32]
     {
@@ -35,7 +35,7 @@ extension EngineState {
         return Self.inOrder(members)
     }
 
-    /// The far ends of the pairs of an object, in their order.
+    /// Returns the far ends of the pairs of an object, in their order.
     package func orderedEnds(_ pairs: Int, near: [Int], of number: UInt32, _ block: BlockSource)
         throws(StoreError) -> [UInt32]
     {
@@ -50,7 +50,7 @@ extension EngineState {
             for pair in sources(of: number, entity: entity, column: side) {
                 guard let end = try target(of: pair, entity: entity, column: 1 - side, block)
                 else { continue }
-                // A pair of an object with itself is found at both ends, and stands where its source says.
+                // A pair of an object with itself is found at both ends, and counts at its source.
                 if end == number, side != near[0] { continue }
                 let key =
                     try place.map { place throws(StoreError) in
@@ -70,7 +70,7 @@ extension EngineState {
         return members.sorted { ($0.key, $0.row) < ($1.key, $1.row) }.map(\.member)
     }
 
-    /// The key of a row in a list, which follows from its number if it has none of its own.
+    /// Returns the order key of a row in a list, which derives from its number if it has no key.
     private func orderKey(tree: Int, number: UInt32, _ place: Int, _ block: BlockSource)
         throws(StoreError) -> Int64
     {

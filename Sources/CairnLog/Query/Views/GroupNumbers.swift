@@ -1,7 +1,7 @@
-// Numbers the values it is passed: equal ones get the same number, new ones the next.
+// Assigns numbers to values: equal values get the same number, new values the next one.
 //
-// Open addressing at most five eighths full. A run of bytes is kept once, one after the other in one piece of memory, with
-// its hash beside its number, so that most steps look at no bytes.
+// Open addressing at most five eighths full. Each run of bytes is stored once; the runs are contiguous in one
+// piece of memory. The hash is stored next to the number, so that most steps read no bytes.
 //
 // Threads: one reading.
 
@@ -21,13 +21,13 @@ final class WordNumbers {
 
     deinit { places.deallocate() }
 
-    /// Makes room for so many words.
+    /// Reserves capacity for `count` words.
     func reserve(_ count: Int) {
         words.reserveCapacity(count)
         resize(for: count)
     }
 
-    /// Gives a word the next number; no word is looked for after that.
+    /// Assigns the next number to a word; no word may be looked up after that.
     func append(_ word: UInt64) { words.append(word) }
 
     @inline(__always)
@@ -35,7 +35,7 @@ final class WordNumbers {
         Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) &>> UInt64(64 &- bits))
     }
 
-    /// The number of a word.
+    /// Returns the number of a word.
     @inline(__always)
     func number(of word: UInt64) -> UInt32 {
         let mask = 1 &<< bits &- 1
@@ -80,13 +80,13 @@ final class ByteNumbers {
 
     /// By number less one.
     let runs = ByteRuns()
-    /// Of those that are looked for.
+    /// The hashes of the runs that can be looked up.
     private var hashes: [UInt64] = []
     private var places: UnsafeMutablePointer<Place>
     private var bits = 6
     private let keptBits: UInt64
 
-    /// - Parameter seed: that of the state whose values are numbered.
+    /// - Parameter seed: the hash seed of the state whose values are numbered.
     init(seed: UInt64) {
         keptBits = StoredHash.lowerMask(seed)
         places = .allocate(capacity: 1 << bits)
@@ -95,51 +95,51 @@ final class ByteNumbers {
 
     deinit { places.deallocate() }
 
-    /// How many there are.
+    /// The number of runs.
     var count: Int { runs.count }
 
-    /// Makes room for so many runs.
+    /// Reserves capacity for `count` runs.
     func reserve(_ count: Int) {
         runs.reserve(count)
         hashes.reserveCapacity(count)
         resize(for: count)
     }
 
-    /// The run of a number.
+    /// Returns the run of a number.
     func run(_ number: UInt32) -> UnsafeRawBufferPointer { runs[Int(number) - 1] }
 
-    /// Gives a run the next number; no run is looked for after that.
+    /// Assigns the next number to a run; no run may be looked up after that.
     func append(_ run: UnsafeRawBufferPointer) { runs.append(run) }
 
-    /// What a run is looked for by.
+    /// Returns the hash by which a run is looked up.
     @inline(__always)
     func hash(_ run: UnsafeRawBufferPointer) -> UInt64 { StoredHash.of(run, seed: 0) & keptBits }
 
-    /// Fetches what a search for a hash begins with into the processor's cache.
+    /// Prefetches the first place of a search for a hash into the processor's cache.
     @inline(__always)
     func prefetch(_ hash: UInt64) {
         cairn_prefetch(places + Int(truncatingIfNeeded: hash &>> UInt64(64 &- bits)))
     }
 
-    /// Fetches where the run is that the search for a hash begins with.
+    /// Prefetches the location of the run that is the first candidate for a hash.
     @inline(__always)
     func prefetchEnd(_ hash: UInt64) {
         let found = places[Int(truncatingIfNeeded: hash &>> UInt64(64 &- bits))]
         if found.number != 0 { runs.prefetchEnd(Int(found.number &- 1)) }
     }
 
-    /// Fetches the run that the search for a hash begins with.
+    /// Prefetches the run that is the first candidate for a hash.
     @inline(__always)
     func prefetchRun(_ hash: UInt64) {
         let found = places[Int(truncatingIfNeeded: hash &>> UInt64(64 &- bits))]
         if found.number != 0 { runs.prefetch(Int(found.number &- 1)) }
     }
 
-    /// The number of a run.
+    /// Returns the number of a run.
     @inline(__always)
     func number(of run: UnsafeRawBufferPointer) -> UInt32 { number(of: run, hash(run)) }
 
-    /// The number of a run with its hash.
+    /// Returns the number of a run with a known hash.
     @inline(__always)
     func number(of run: UnsafeRawBufferPointer, _ hash: UInt64) -> UInt32 {
         let mask = 1 &<< bits &- 1

@@ -18,7 +18,7 @@ struct MemberReader {
         return UInt32(exactly: id.reference)
     }
 
-    /// The members of an object's relationship, in order, or by their numbers if it is not ordered.
+    /// Returns the members of an object's relationship, in order, or by number if it is not ordered.
     func members(_ relationship: Int, entity: Int, owner: ObjectID) throws(StoreError) -> [ObjectID]
     {
         guard let number = try number(owner, entity: entity) else { return [] }
@@ -32,7 +32,7 @@ struct MemberReader {
         try reader.block(state.blocks.entry(handle), in: state)
     }
 
-    /// The objects whose to-one relationship leads to a target.
+    /// Returns the objects whose to-one relationship refers to a target.
     func referrers(_ target: ObjectID, relationship: Int, entity: Int) throws(StoreError)
         -> [ObjectID]
     {
@@ -52,7 +52,7 @@ struct MemberReader {
 }
 
 extension StoreError {
-    /// An owner or target that is none of an entity of this store.
+    /// The error for an owner or target that does not belong to an entity of this store.
     static func foreign(_ id: ObjectID, _ entity: SchemaEntity) -> StoreError {
         StoreError(
             .foreignObject, "the object belongs to another store or entity",

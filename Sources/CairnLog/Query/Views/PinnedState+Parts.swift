@@ -8,12 +8,12 @@ extension PinnedState<EngineState> {
         state.inverses[reference]
     }
 
-    /// By tree.
+    /// Returns the directory of a tree.
     @inline(never) func directory(_ tree: Int) -> RowDirectory {
         state.directories[tree]
     }
 
-    /// By unique definition of the catalog.
+    /// Returns the index of a unique definition of the catalog.
     @inline(never) func unique(_ index: Int) -> UniqueIndex { state.uniques[index] }
 
     @inline(never) var hashSeed: UInt64 { state.hashSeed }

@@ -6,26 +6,26 @@ import CairnFormat
 
 /// Counts what a fetch examines.
 final class QueryTrace {
-    /// The entities of the blocks that were read, by where these are.
+    /// The entities of the blocks that were read, by block location.
     private var blocks: [UInt64: Int] = [:]
-    /// How many rows were looked at, or counted in an index.
+    /// The number of rows that were read, or counted in an index.
     var rows = 0
-    /// How many rows the way was expected to lead to.
+    /// The number of rows that the access path was expected to return.
     var estimate = 0
-    /// Whether rows were asked the condition, and not only an index.
+    /// Whether the filter was evaluated on rows, and not only by an index.
     var asksRows = false
     /// Whether rows were sorted after they were found.
     var sorts = false
-    /// Whether rows were put into groups.
+    /// Whether rows were grouped.
     var groups = false
 
-    /// How many blocks were read.
+    /// The number of blocks that were read.
     var blockCount: Int { blocks.count }
 
-    /// How many blocks of some entities were read.
+    /// Returns the number of blocks of some entities that were read.
     func blockCount(of entities: [Int]) -> Int { blocks.values.count { entities.contains($0) } }
 
-    /// A block is read.
+    /// Records that a block is read.
     func read(_ entry: BlockEntry) {
         blocks[UInt64(entry.segment) << 32 ^ UInt64(entry.place.byteOffset)] = Int(entry.entity)
     }

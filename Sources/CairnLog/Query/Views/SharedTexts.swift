@@ -1,4 +1,5 @@
-// Memory for the strings of dictionaries while the rows of a block are read: rows with the same string share one instance.
+// Memory for the strings of dictionaries during the read of a block's rows: rows with the same string share
+// one instance.
 //
 // Threads: owned by one reading.
 
@@ -12,7 +13,7 @@ struct SharedTexts: ~Copyable {
         var count = 0
     }
 
-    /// By column of the entity; nil as long as no block has had a dictionary in it.
+    /// By column of the entity; nil until a block has a dictionary in it.
     private var rooms: [Room?]
 
     init(columns: Int) { rooms = Array(repeating: nil, count: columns) }
@@ -24,9 +25,10 @@ struct SharedTexts: ~Copyable {
         }
     }
 
-    /// Gives the cells of a column room for the texts of their dictionary; those of the block before are let go.
+    /// Provides the cells of a column with memory for the strings of their dictionary; releases those of the
+    /// previous block.
     ///
-    /// - Parameter entries: how many the dictionary has.
+    /// - Parameter entries: the number of entries in the dictionary.
     mutating func make(for cells: inout CellColumn, entries: Int, at column: Int) {
         precondition(entries <= FormatLimits.maximumRows, "there are no more entries than rows")
         var room = rooms[column] ?? Room(texts: .allocate(capacity: FormatLimits.maximumRows))

@@ -8,20 +8,21 @@ package struct FetchIndexContent: BitwiseCopyable, Sendable {
     /// Empty if the index has none.
     var postings = PostingIndex()
 
-    /// The hash of a key under which its postings are.
+    /// Returns the hash of a key by which its postings are found.
     @inline(__always)
     static func hash(_ key: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
         StoredHash.of(key, seed: seed)
     }
 
-    /// Carries out changes and forgets them; false if the index contradicts them.
+    /// Applies changes and clears them; false if the index contradicts them.
     mutating func apply(
         _ changes: IndexChanges, hasPostings: Bool, seed: UInt64, in pages: inout PageTransaction
     ) -> Bool {
         changes.settle()
         var isRight = ordered.apply(changes, in: &pages) == 0
         if hasPostings {
-            // The old and the new key of a row may share a hash, whichever of them comes first: what leaves goes before what comes.
+            // The old and the new key of a row may share a hash, in either order: removals go before
+            // insertions.
             for isInsert in [false, true]
             where !applyToPostings(changes.all, isInsert: isInsert, seed: seed, in: &pages) {
                 isRight = false
@@ -31,7 +32,7 @@ package struct FetchIndexContent: BitwiseCopyable, Sendable {
         return isRight
     }
 
-    /// Carries out those changes that enter, or those that leave; false if the postings contradict them.
+    /// Applies either the insertions or the removals; false if the postings contradict them.
     private mutating func applyToPostings(
         _ changes: IndexChanges.Slice, isInsert: Bool, seed: UInt64, in pages: inout PageTransaction
     ) -> Bool {
@@ -62,17 +63,17 @@ package struct FetchIndexContent: BitwiseCopyable, Sendable {
         return cursor.next() == number
     }
 
-    /// The objects that have a value for each element, rising, and how many there are. Their keys may differ all the same, if
-    /// their hashes do not, or they are cut.
+    /// Returns the objects with a value for each element, in ascending order, and their number. Their keys
+    /// may still differ if their hashes are equal, or if they are truncated.
     func postings(_ key: borrowing IndexKey, seed: UInt64) -> (count: Int, numbers: PostingCursor) {
         let hash = Self.hash(key.bytes, seed: seed)
         return (postings.count(hash: hash), postings.numbers(hash: hash))
     }
 
-    /// Bytes of its pages. Leaves need not be read for that, hash tables are.
+    /// The size of its pages in bytes. Leaves need not be read for that; hash tables are.
     var byteCount: Int { ordered.byteCount + postings.byteCount }
 
-    /// Gives all pages back.
+    /// Releases all pages.
     mutating func removeAll(in pages: inout PageTransaction) {
         ordered.removeAll(in: &pages)
         postings.removeAll(in: &pages)

@@ -1,9 +1,9 @@
 // Entries that a commit removes from and adds to an index, collected and sorted.
 //
-//   1. Entries are added as they come, with a sign: one more, one less.
-//   2. They are sorted by their bytes, and of equal ones the signs are summed: a row that was written anew with the key
-//      that it had changes nothing, in whatever order its death and its birth were told.
-//   3. What is left goes into the tree, and is forgotten.
+//   1. Entries are added in any order, with a sign: one more, one less.
+//   2. They are sorted by their bytes, and the signs of equal ones are summed: a row that was rewritten with
+//      the same key changes nothing, whichever of its removal and its insertion was added first.
+//   3. The rest is applied to the tree, and cleared.
 //
 // Threads: one owner.
 
@@ -11,22 +11,22 @@ import CCairn
 
 /// The changes of an index.
 final class IndexChanges {
-    /// One entry that enters or leaves.
+    /// One inserted or removed entry.
     struct Change: BitwiseCopyable {
-        /// Its first bytes as a number, which orders most pairs.
+        /// Its first bytes as a number, which decides most comparisons.
         let head: UInt64
         let offset: UInt32
         let length: UInt8
         let sign: Int8
     }
 
-    // Looked at for every row: one owner, as said above, needs no watching.
+    // Accessed for every row: with a single owner, as stated above, no exclusivity checks are needed.
     @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var capacity: Int
     @exclusivity(unchecked) private(set) var byteCount = 0
     @exclusivity(unchecked) private var changes: [Change] = []
 
-    /// More room than this is not kept from commit to commit.
+    /// The maximum memory that is kept from commit to commit.
     private static let mostBytes = 64 << 10
 
     init() {
@@ -39,7 +39,7 @@ final class IndexChanges {
     var isEmpty: Bool { changes.isEmpty }
     var count: Int { changes.count }
 
-    /// All of them; good until it is changed.
+    /// All changes; valid until the next change.
     var all: Slice { Slice(bytes: bytes, changes: changes) }
 
     /// Changes in their order.
@@ -89,7 +89,7 @@ final class IndexChanges {
         capacity = size
     }
 
-    /// Sorts them and leaves out what cancels.
+    /// Sorts the changes and drops those that cancel out.
     func settle() {
         let bytes = bytes
         changes.sort { left, right in Self.compare(left, right, bytes) < 0 }
@@ -102,7 +102,7 @@ final class IndexChanges {
                 sign &+= Int(changes[next].sign)
                 next &+= 1
             }
-            // More than one in the same direction is a contradiction, which the index will tell.
+            // More than one in the same direction is a contradiction, which the index will report.
             let change = changes[index]
             for _ in 0..<abs(sign) {
                 changes[kept] = Change(
@@ -130,6 +130,6 @@ final class IndexChanges {
         byteCount = 0
     }
 
-    /// Whether it takes no more memory than what may be kept.
+    /// Whether it takes no more memory than may be kept.
     var isSmall: Bool { capacity <= Self.mostBytes }
 }

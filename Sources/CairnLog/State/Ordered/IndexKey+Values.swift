@@ -1,13 +1,13 @@
 // Keys from values, values from the bytes of keys, and the ends of a key's parts.
 //
-// Decimals are not read back: what they are made of has no one way to be written.
+// Decimals are not decoded from keys: queries read them from rows.
 
 import CairnModel
 import CairnStore
 import FoundationEssentials
 
 extension IndexKey {
-    /// The number of bytes of some leading parts of a key; nil if it is truncated before they end.
+    /// Returns the number of bytes of some leading parts of a key; nil if it is truncated before they end.
     static func length(of parts: ArraySlice<Catalog.IndexPart>, in key: UnsafeRawBufferPointer)
         -> Int?
     {
@@ -38,7 +38,7 @@ extension IndexKey {
             case .decimal:
                 if tag != 0x7F {
                     let last = tag == 0x80 ? turn : ~turn
-                    // Behind the exponent there are digits, none of which is the end.
+                    // The exponent is followed by digits, none of which is the terminator.
                     let digits = start &+ 3
                     guard digits < key.count,
                         let end = key[digits...].firstIndex(of: last)
@@ -50,7 +50,7 @@ extension IndexKey {
         return start &+ length <= key.count ? length : nil
     }
 
-    /// The value of a part that some bytes begin with, all of which are there.
+    /// Returns the value of a part at the start of some bytes, which must be complete.
     static func value(
         of part: Catalog.IndexPart, in bytes: UnsafeRawBufferPointer, _ kind: SchemaColumn.Kind,
         _ identity: StoreIdentity
@@ -60,7 +60,7 @@ extension IndexKey {
         let tag = bytes[0] ^ turn
         if tag == 0 { return .null }
         let rest = bytes[1..<length]
-        // Of negative integers the bytes that are all ones are left out.
+        // For negative integers, leading bytes of all ones are omitted.
         var word: UInt64 = part.kind == .integer && tag < 0x80 ? .max : 0
         switch part.kind {
         case .integer, .double, .float:
@@ -97,7 +97,7 @@ extension IndexKey {
 }
 
 extension IndexKey {
-    /// Adds a value as the next part; false if it is not one that the part's column has.
+    /// Appends a value as the next part; false if the part's column cannot have it.
     mutating func append(_ value: Value, _ part: Catalog.IndexPart) -> Bool {
         begin()
         switch (part.kind, value) {
@@ -127,7 +127,7 @@ extension IndexKey {
         text.withUTF8 { put(text: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Adds what the values of the next part begin with.
+    /// Appends a prefix of the values of the next part.
     mutating func append(prefix: String, _ part: Catalog.IndexPart) -> Bool {
         guard part.kind == .text else { return false }
         begin()

@@ -1,21 +1,23 @@
 // The bytes of a key in an ordered index: comparing the bytes gives the order of the values.
 //
 //   nil        00
-//   integers   80 + n for n bytes that follow, big-endian, without leading zeros; negative ones 7F − n and the last n
-//              bytes of two's complement: small numbers are short. So are booleans and references.
-//   doubles    80, then 8 bytes: the bits with the sign turned, all turned if negative; −0 as 0, NaN all ones
+//   integers   80 + n for n bytes that follow, big-endian, without leading zeros; negative ones 7F − n and
+//              the last n bytes of two's complement: small numbers are short. So are booleans and references.
+//   doubles    80, then 8 bytes: the bits with the sign inverted, all inverted if negative; −0 as 0, NaN all
+//              ones
 //   floats     the same with 4 bytes
 //   text       80, then its bytes, 00 as 01 01 and 01 as 01 02, then 00
 //   UUIDs      80, then 16 bytes
-//   decimals   negative 7E, zero 7F, positive 80; then the exponent, two digits a byte, and 00, all turned if negative
+//   decimals   negative 7E, zero 7F, positive 80; then the exponent, two digits a byte, and 00, all inverted if
+//              negative
 //
-// The bytes of a descending part are turned over. Nil is indexed like any value, so that `x == nil` is answered; it is the
-// first one ascending, as sorting has it. NaN is one value above all others, as sorting has it too; comparisons are
-// never true of it, so ranges end before it.
+// The bytes of a descending part are inverted. Nil is indexed like any value, so that the index can execute
+// `x == nil`; it comes first in ascending order, as in sorting. NaN is one value above all others, as in
+// sorting, too; comparisons are never true for it, so ranges end before it.
 //
-// A key of 64 bytes or more is cut there: what lies behind is seen in the rows.
+// A key of 64 bytes or more is truncated there: the rest is compared in the rows.
 //
-// Invariants: no whole encoding is a prefix of another one.
+// Invariants: no complete encoding is a prefix of another one.
 // Threads: owned by one commit or one fetch.
 
 import CairnFormat
@@ -25,12 +27,12 @@ import FoundationEssentials
 
 /// A reusable buffer for the bytes of one key.
 struct IndexKey: ~Copyable {
-    /// No key is longer; one that is as long is taken to be cut.
+    /// The maximum length of a key; a key of this length is treated as truncated.
     static let longest = 64
 
     private let base: UnsafeMutableRawPointer
     private(set) var count = 0
-    /// Where the part that is written begins.
+    /// The start of the part being written.
     private var start = 0
 
     init() { base = .allocate(byteCount: Self.longest, alignment: 8) }
@@ -40,25 +42,24 @@ struct IndexKey: ~Copyable {
     /// The key's bytes; valid until the buffer is used again.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-    /// Whether something of the key may be missing.
+    /// Whether part of the key may be missing.
     var isCut: Bool { count == Self.longest }
 
     @inline(__always) mutating func clear() { count = 0 }
 
-    /// Forgets all but the first bytes.
+    /// Truncates the key to the first bytes.
     @inline(__always) mutating func cut(to length: Int) {
         count = length
         start = length
     }
 
-    /// Becomes the same as another one.
+    /// Becomes a copy of another key.
     @inline(__always) mutating func copy(_ other: borrowing IndexKey) {
         base.copyMemory(from: other.base, byteCount: other.count)
         cut(to: other.count)
     }
 
-    /// Becomes the least bytes that are above all that begin with its own; false, and without bytes, if nothing is above
-    /// them.
+    /// Becomes the smallest key above all keys that begin with it; false, and empty, if there is none.
     @inline(__always) mutating func raise() -> Bool {
         count = Self.raise(UnsafeMutableRawBufferPointer(start: base, count: count))
         return count > 0
@@ -137,7 +138,7 @@ struct IndexKey: ~Copyable {
         put(0)
     }
 
-    /// Writes what texts begin with: as a text, without an end.
+    /// Writes a prefix of strings: like a string, without the terminator.
     mutating func put(prefix: UnsafeRawBufferPointer) {
         put(0x80)
         for byte in prefix {
@@ -156,7 +157,7 @@ struct IndexKey: ~Copyable {
         for byte in bytes { put(byte) }
     }
 
-    /// Writes a decimal from the bytes that it is stored in; those of no number are nil.
+    /// Writes a decimal from its stored bytes; invalid bytes become nil.
     mutating func put(decimal stored: UnsafeRawBufferPointer) {
         guard let value = DecimalCoding.decode(stored) else { return putNil() }
         put(decimal: value)
@@ -190,8 +191,8 @@ struct IndexKey: ~Copyable {
 
     // MARK: Bounds
 
-    /// Makes the least bytes that are above all that begin with some bytes; gives how many they are, 0 if nothing is above
-    /// them.
+    /// Changes bytes to the smallest ones above all that begin with them; returns their length, 0 if there
+    /// are none.
     static func raise(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
         var length = bytes.count
         while length > 0, bytes[length - 1] == 0xFF { length -= 1 }

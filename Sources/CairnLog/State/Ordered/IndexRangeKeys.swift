@@ -1,12 +1,12 @@
 // The byte bounds of a range of entries: those of its first entry, and those after its last one.
 //
-//   1. `append` the values that the first elements have.
-//   2. `close` it: all entries with those values, or those whose next element lies in an interval.
-//   3. `ranks` in an index, which costs two ways down the tree. `reopen` goes back to a number of bytes, for another value or
-//      range behind the same ones.
+//   1. `append` the values of the leading elements.
+//   2. `close` it: all entries with those values, or those whose next element is in an interval.
+//   3. `ranks` in an index, which costs two descents of the tree. `reopen` returns to a number of bytes, for
+//      another value or range after the same ones.
 //
-// Keys that are cut are the same for values on both sides of a bound: then the range has more than was asked for, and the
-// rows must be compared.
+// Truncated keys are equal for values on both sides of a bound: then the range contains more than was
+// requested, and the rows must be compared.
 //
 // Threads: owned by one fetch.
 
@@ -21,38 +21,39 @@ enum IndexBound {
     case excluding(Value)
 }
 
-/// Which values the element behind the equal ones may have.
+/// The values that the element after the equal ones may have.
 enum IndexInterval {
     case between(IndexBound, IndexBound)
     /// Strings with this prefix, byte by byte.
     case beginning(String)
 }
 
-/// Room for the two ends of a range, reused from range to range.
+/// Memory for the two ends of a range, reused from range to range.
 struct IndexRangeKeys: ~Copyable {
     private var low = IndexKey()
     private var high = IndexKey()
-    /// Whether it begins behind the last entry: nothing lies above the bound.
+    /// Whether it begins after the last entry: nothing is above the bound.
     private var isBehind = false
     /// Whether it ends with the index.
     private var isOpen = false
-    /// Whether all entries in it are what was asked for; else keys are cut, and some at its ends may not be.
+    /// Whether all entries in it were requested; otherwise keys are truncated, and some at its ends may not
+    /// match.
     private(set) var isExact = true
 
-    /// How many bytes the values have that were appended.
+    /// The number of bytes of the appended values.
     var count: Int { low.count }
 
     // MARK: Making
 
-    /// Goes back to the first bytes of what was appended, before it was closed.
+    /// Returns to the first appended bytes, as before `close`.
     mutating func reopen(at count: Int = 0) { low.cut(to: count) }
 
-    /// Adds the value that the next element has; false if its column has no such value.
+    /// Appends the value of the next element; false if its column cannot have it.
     mutating func append(_ value: Value, _ part: Catalog.IndexPart) -> Bool {
         low.append(value, part)
     }
 
-    /// All entries with the values that were appended.
+    /// Closes the range of all entries with the appended values.
     mutating func close() {
         high.copy(low)
         isBehind = false
@@ -60,7 +61,8 @@ struct IndexRangeKeys: ~Copyable {
         isExact = !low.isCut
     }
 
-    /// The entries with those values whose next element lies in an interval; false if a bound is no value of its column.
+    /// Closes the range of the entries with those values whose next element is in an interval; false if the
+    /// column cannot have a bound's value.
     mutating func close(_ interval: IndexInterval, _ part: Catalog.IndexPart) -> Bool {
         if low.isCut {
             close()
@@ -84,12 +86,13 @@ struct IndexRangeKeys: ~Copyable {
         }
     }
 
-    /// Adds a bound to a key of the values before it. False if nothing lies beyond, nil if the value is none of the column.
+    /// Appends a bound to a key of the preceding values. False if nothing is beyond it, nil if the column
+    /// cannot have the value.
     private static func end(
         _ key: inout IndexKey, _ bound: IndexBound, _ part: Catalog.IndexPart, isLower: Bool,
         _ isExact: inout Bool
     ) -> Bool? {
-        // Whether the end lies before the entries of the value, and not behind them.
+        // Whether the end is before the entries of the value, and not after them.
         let isBefore: Bool
         let isValue: Bool
         switch bound {
@@ -113,7 +116,7 @@ struct IndexRangeKeys: ~Copyable {
         guard isValue else { return nil }
         if key.isCut {
             isExact = false
-            // What shares the cut bytes may be on either side.
+            // Entries with the truncated bytes may be on either side.
             return isLower || key.raise()
         }
         return isBefore || key.raise()
@@ -121,7 +124,7 @@ struct IndexRangeKeys: ~Copyable {
 
     // MARK: Asking
 
-    /// The ranks of the entries in it.
+    /// Returns the ranks of the entries in the range.
     func ranks(in index: OrderedIndex) -> Range<Int> {
         let lower = isBehind ? index.count : index.rank(low.bytes)
         return lower..<max(lower, isOpen ? index.count : index.rank(high.bytes))
@@ -129,7 +132,7 @@ struct IndexRangeKeys: ~Copyable {
 }
 
 extension Catalog.IndexPart.Kind {
-    /// The value that lies above all others and that no comparison is true of.
+    /// The value above all others, for which no comparison is true.
     fileprivate var notANumber: Value? {
         switch self {
         case .double: .double(.nan)

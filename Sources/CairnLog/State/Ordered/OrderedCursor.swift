@@ -1,10 +1,11 @@
 // Iterates over the entries of an ordered index, forward or backward.
 //
-// A cursor has the ranks that it goes through, and the whole entries of the leaf that it is in. A leaf is found by rank,
-// which costs one way down for some dozens of entries.
+// A cursor has the remaining ranks, and the complete entries of the current leaf. A leaf is found by rank,
+// which costs one descent for some dozens of entries.
 //
-// Backward, entries with one key come with rising numbers all the same if that is wanted: sorting descending leaves rows
-// with equal keys in the order of their numbers. The cursor then jumps to where a key begins and goes forward over it.
+// Backward, entries with one key can still be returned with ascending numbers: a descending sort leaves rows
+// with equal keys in the order of their numbers. The cursor then jumps to the start of a key and moves
+// forward over it.
 //
 // Threads: one owner, who keeps the state that the index is of.
 
@@ -12,7 +13,7 @@ import CCairn
 
 /// A position in an ordered index.
 struct OrderedCursor {
-    /// How a cursor goes.
+    /// The direction of a cursor.
     enum Direction {
         case forward
         case backward
@@ -22,16 +23,16 @@ struct OrderedCursor {
 
     private let index: OrderedIndex
     private let direction: Direction
-    /// The ranks that are left, without those of `group`.
+    /// The remaining ranks, without those of `group`.
     private var ranks: Range<Int>
-    /// Entries of one key that are gone through forward on the way back.
+    /// The entries of one key, which are read forward during a backward iteration.
     private var group = 0..<0
-    /// The ranks of the entries that are read.
+    /// The ranks of the entries in memory.
     private var known = 0..<0
-    /// Where each of them ends in the bytes.
+    /// The end of each of them in the bytes.
     private var ends: [Int] = []
     private var bytes: [UInt8] = []
-    /// The entry that was given last, as a position among those that are read.
+    /// The entry that was returned last, as a position among those in memory.
     private var current = -1
 
     /// A cursor over the entries of some ranks.
@@ -41,13 +42,13 @@ struct OrderedCursor {
         self.ranks = ranks.clamped(to: 0..<index.count)
     }
 
-    /// How many entries are left.
+    /// The number of remaining entries.
     var count: Int { ranks.count + group.count }
 
-    /// The rank of the next entry, of a cursor that goes forward.
+    /// The rank of the next entry, for a forward cursor.
     var rank: Int { ranks.lowerBound }
 
-    /// The number of the next entry; nil when there is none left.
+    /// Returns the number of the next entry; nil at the end.
     mutating func next() -> UInt32? {
         let rank: Int
         switch direction {
@@ -69,13 +70,13 @@ struct OrderedCursor {
         return number(current)
     }
 
-    /// The bytes of the key that the entry has which was given last.
+    /// The bytes of the key of the entry returned last.
     var key: ArraySlice<UInt8> { current < 0 ? [] : key(current) }
 
-    /// Whether that key is cut: more of it is in the row.
+    /// Whether that key is truncated: the row contains more of it.
     var isCut: Bool { current >= 0 && keyRange(current).count == IndexKey.longest }
 
-    /// Passes over entries, for paging.
+    /// Skips entries, for paging.
     mutating func skip(_ entries: Int) {
         var left = max(0, entries)
         while left > 0 {
@@ -96,8 +97,8 @@ struct OrderedCursor {
         }
     }
 
-    /// Passes over all entries of as many last keys as there are no more of than so many, and finds those of the one before.
-    /// Gives how many they are.
+    /// Skips all entries of the last keys, as long as there are at most `entries`, and finds those of the key
+    /// before. Returns the number of skipped entries.
     private mutating func skipGroups(_ entries: Int) -> Int {
         guard entries < ranks.count else {
             defer { ranks = ranks.lowerBound..<ranks.lowerBound }
@@ -114,8 +115,8 @@ struct OrderedCursor {
         return passed
     }
 
-    /// Passes over entries, unless the one behind them has a key that is cut: then the order is not known, and it stays where
-    /// it is. Gives how many they are.
+    /// Skips entries, unless the one after them has a truncated key: then the order is unknown, and the
+    /// cursor does not move. Returns the number of skipped entries.
     mutating func skipped(_ entries: Int) -> Int {
         let entries = min(max(0, entries), count)
         if entries == 0 { return 0 }
@@ -127,7 +128,7 @@ struct OrderedCursor {
         return entries
     }
 
-    /// Whether the key that the entry has which was given last begins with some bytes.
+    /// Whether the key of the entry returned last begins with some bytes.
     func begins(with bytes: [UInt8]) -> Bool {
         if current < 0 { return false }
         let range = keyRange(current)
@@ -153,7 +154,7 @@ struct OrderedCursor {
 
     private func key(_ position: Int) -> ArraySlice<UInt8> { bytes[keyRange(position)] }
 
-    /// Where the entries begin that have the key of one, among those that are read.
+    /// Returns the start of the entries with the key of a given one, among those in memory.
     private func groupStart(_ position: Int) -> Int {
         let wanted = keyRange(position)
         return bytes.withUnsafeBytes { bytes in
@@ -170,13 +171,13 @@ struct OrderedCursor {
         }
     }
 
-    /// Finds the entries with the key of the last one that is left.
+    /// Finds the entries with the key of the last remaining one.
     private mutating func findGroup() -> Bool {
         guard let last = ranks.last, known.contains(last) || read(last) else { return false }
         let position = last - known.lowerBound
         let first = groupStart(position)
         var start = known.lowerBound + first
-        // It may begin in a leaf before.
+        // It may begin in a previous leaf.
         if first == 0 { start = key(position).withUnsafeBytes { index.rank($0) } }
         start = max(start, ranks.lowerBound)
         group = start..<ranks.upperBound
@@ -184,7 +185,7 @@ struct OrderedCursor {
         return true
     }
 
-    /// Reads the leaf that has an entry.
+    /// Reads the leaf that contains an entry.
     private mutating func read(_ rank: Int) -> Bool {
         guard let (leaf, position) = index.leaf(rank: rank) else { return false }
         leaf.readEntries(into: &bytes, &ends)

@@ -1,18 +1,18 @@
 // Keys in order, each with the number of its object: a B+-tree over copy-on-write pages.
 //
-// Nodes are pages of 1 KiB. A leaf has entries (see `OrderedLeaf`), an inner node its children with the number of entries
-// below each (see `OrderedInner`), so that the rank of a key, and from two of them the count of a range, cost one way down
-// each. An entry is the bytes of a key (see `IndexKey`) and the object's number behind them, big-endian: entries with
-// one key are in the order of their numbers.
+// Nodes are pages of 1 KiB. A leaf has entries (see `OrderedLeaf`), an inner node its children with the
+// number of entries below each (see `OrderedInner`), so that the rank of a key costs one descent, and the
+// count of a range, from two ranks, costs two. An entry is the bytes of a key (see `IndexKey`) followed by
+// the object's number, big-endian: entries with one key are in the order of their numbers.
 //
-// Changes come as a sorted list (see `IndexChanges`) and go down the tree together: a node that many of them concern is
-// copied once. A list that comes to an empty tree builds it from full leaves.
+// Changes are a sorted list (see `IndexChanges`) and descend the tree together: a node that many of them
+// affect is copied once. Applied to an empty tree, a list builds it from full leaves.
 //
-// Keys are cut at 64 bytes: whoever must know the order of what lies behind that, or whether two cut keys are equal, looks at
-// the rows.
+// Keys are truncated at 64 bytes: a caller that must know the order of the rest, or whether two truncated
+// keys are equal, reads the rows.
 //
-// Invariants: IX1: one entry for each live row of the entities that the index is over. The counts in inner nodes are
-// those of the leaves. A page is changed in place only by the commit that allocated it (ST1).
+// Invariants: IX1: one entry for each live row of the indexed entities. The counts in inner nodes are those
+// of the leaves. Only the commit that allocated a page changes it in place (ST1).
 // Threads: a value; see `PageTransaction`. What reads it keeps the state that it is of.
 
 import CCairn
@@ -20,14 +20,14 @@ import CCairn
 /// The objects in the order of a key.
 struct OrderedIndex: Sendable {
     private(set) var root = Page.none
-    /// The levels above the leaves.
+    /// The number of levels above the leaves.
     private(set) var height = 0
-    /// How many entries it has.
+    /// The number of entries.
     private(set) var count = 0
 
     // MARK: Asking
 
-    /// How many entries are less than some bytes: of an entry, a key, or what keys begin with.
+    /// Returns the number of entries less than some bytes: those of an entry, a key, or a prefix of keys.
     func rank(_ bytes: UnsafeRawBufferPointer) -> Int {
         if root.isNone { return 0 }
         var page = root
@@ -41,7 +41,7 @@ struct OrderedIndex: Sendable {
         return rank &+ OrderedLeaf(page).find(bytes).rank
     }
 
-    /// Bytes of its pages. Nodes above the leaves are in memory.
+    /// The size of its pages in bytes. Nodes above the leaves are in memory.
     var byteCount: Int { root.isNone ? 0 : Self.pageCount(root, height) * PageSize.node.bytes }
 
     private static func pageCount(_ page: Page, _ height: Int) -> Int {
@@ -51,7 +51,7 @@ struct OrderedIndex: Sendable {
         return (0..<node.count).reduce(1) { $0 + pageCount(node.child($1), height - 1) }
     }
 
-    /// How many entries begin with some bytes.
+    /// Returns the number of entries that begin with some bytes.
     func count(prefix bytes: UnsafeRawBufferPointer) -> Int {
         if bytes.isEmpty { return count }
         return withUnsafeTemporaryAllocation(
@@ -65,7 +65,8 @@ struct OrderedIndex: Sendable {
         }
     }
 
-    /// The leaf that has the entry of a rank, and how many entries of it come before that; nil if there are not so many.
+    /// Returns the leaf that contains the entry of a rank, and the number of its entries before that; nil if
+    /// the rank is out of range.
     func leaf(rank: Int) -> (leaf: OrderedLeaf, position: Int)? {
         guard rank >= 0, rank < count else { return nil }
         var page = root
@@ -82,8 +83,8 @@ struct OrderedIndex: Sendable {
         return (OrderedLeaf(page), left)
     }
 
-    /// Calls the body with each leaf that has entries of some ranks, and which of its entries they are, in order, until it
-    /// returns false.
+    /// Calls the body with each leaf that has entries of some ranks, and the range of these entries in the
+    /// leaf, in order, until it returns false.
     func forEachLeaf(ranks: Range<Int>, _ body: (OrderedLeaf, Range<Int>) -> Bool) {
         let ranks = ranks.clamped(to: 0..<count)
         if ranks.isEmpty { return }
@@ -108,7 +109,7 @@ struct OrderedIndex: Sendable {
         return true
     }
 
-    /// Whether it has the entries that another one has.
+    /// Whether it has the same entries as another index.
     func isEqual(to other: OrderedIndex) -> Bool {
         guard count == other.count else { return false }
         var here = OrderedCursor(self, ranks: 0..<count)
@@ -139,8 +140,8 @@ struct OrderedIndex: Sendable {
         }
     }
 
-    /// A tree over leaves that a checkpoint has, or what stands for them. There is an inner node even above a single one, so
-    /// that what stands for a page lies in a page.
+    /// A tree over leaves from a checkpoint, or their placeholders. There is an inner node even above a
+    /// single leaf, so that a placeholder is always in a page.
     init(restoring leaves: [UInt], _ outline: OrderedOutline, in pages: inout PageTransaction) {
         if leaves.isEmpty { return }
         var step = OrderedStep(arena: outline.bytes)
@@ -161,22 +162,22 @@ struct OrderedIndex: Sendable {
 
     // MARK: Changing
 
-    /// Takes entries out and puts others in. Gives how many of them could not be: those that were there already, or were
-    /// not there.
+    /// Removes and inserts entries. Returns the number of contradictions: insertions of existing entries, and
+    /// removals of missing ones.
     mutating func apply(_ changes: IndexChanges, in pages: inout PageTransaction) -> Int {
         var step = OrderedStep(changes.all)
         apply(&step, in: &pages)
         return step.wrongCount
     }
 
-    /// Adds one entry; false if it is there.
+    /// Inserts one entry; false if it exists.
     mutating func insert(_ entry: UnsafeRawBufferPointer, in pages: inout PageTransaction) -> Bool {
         var step = OrderedStep(entry, isInsert: true)
         apply(&step, in: &pages)
         return step.wrongCount == 0
     }
 
-    /// Takes one entry out; false if it is not there.
+    /// Removes one entry; false if it does not exist.
     mutating func remove(_ entry: UnsafeRawBufferPointer, in pages: inout PageTransaction) -> Bool {
         var step = OrderedStep(entry, isInsert: false)
         apply(&step, in: &pages)
@@ -194,7 +195,7 @@ struct OrderedIndex: Sendable {
         count &+= step.balance
     }
 
-    /// Makes nodes above the ones that a change left, until there is one.
+    /// Creates nodes above those that a change left, until there is a single one.
     private mutating func grow(
         _ results: [OrderedStep.Child], _ step: inout OrderedStep, in pages: inout PageTransaction
     ) {
@@ -220,7 +221,7 @@ struct OrderedIndex: Sendable {
 
     init() {}
 
-    /// Gives all pages back.
+    /// Releases all pages.
     mutating func removeAll(in pages: inout PageTransaction) {
         if !root.isNone { Self.release(root, height, in: &pages) }
         self = OrderedIndex()
@@ -236,7 +237,7 @@ struct OrderedIndex: Sendable {
 
     // MARK: Checking
 
-    /// What is wrong with the tree, a sentence each.
+    /// Returns the problems of the tree, a sentence each.
     func _checkInvariants() -> [String] {
         var problems: [String] = []
         var before: [UInt8] = []

@@ -3,10 +3,10 @@
 //   header  count 2 | start of the separators 2 | zero 4
 //   slot    page address 8 | entries below 4 | separator: offset 2, length 1 | zero 1
 //
-// Separators lie at the end of the page, from the back to the front. All entries below a child are at least its
-// separator and less than the next one; the first child's is empty. A separator is as short as it can be.
+// Separators are at the end of the page, from the back to the front. All entries below a child are at least
+// its separator and less than the next one; the first child's is empty. A separator is as short as possible.
 //
-// Invariants: at least one child; separators rise strictly.
+// Invariants: at least one child; separators are strictly ascending.
 // Threads: a value; see `PageTransaction`.
 
 import CCairn
@@ -27,7 +27,7 @@ struct OrderedInner {
         }
     }
 
-    /// Where the separators begin.
+    /// The start of the separators.
     @inline(__always) private var start: Int {
         get { Int(page.data.load(fromByteOffset: 2, as: UInt16.self)) }
         nonmutating set {
@@ -40,24 +40,24 @@ struct OrderedInner {
         page.data + (Self.headerBytes &+ index &* Self.slotBytes)
     }
 
-    /// The page of a child.
+    /// Returns the page of a child.
     @inline(__always) func child(_ index: Int) -> Page {
         let address = slot(index).load(as: UInt.self)
         return LatePage.isTagged(address)
             ? LatePage.page(address) : Page(address: address)
     }
 
-    /// The page of a child, or what stands for it as long as it is in a checkpoint.
+    /// Returns the page of a child, or its placeholder as long as it is in a checkpoint.
     @inline(__always) func unreadChild(_ index: Int) -> Page {
         Page(address: slot(index).load(as: UInt.self))
     }
 
-    /// How many entries are below a child.
+    /// Returns the number of entries below a child.
     @inline(__always) func entries(_ index: Int) -> Int {
         Int(slot(index).load(fromByteOffset: 8, as: UInt32.self))
     }
 
-    /// What no entry below the child is less than; empty for the first.
+    /// Returns the lower bound of the entries below a child; empty for the first.
     @inline(__always) func separator(_ index: Int) -> UnsafeRawBufferPointer {
         let slot = slot(index)
         let offset = Int(slot.load(fromByteOffset: 12, as: UInt16.self))
@@ -65,18 +65,18 @@ struct OrderedInner {
             start: page.data + offset, count: Int(slot.load(fromByteOffset: 14, as: UInt8.self)))
     }
 
-    /// The bytes that its children take.
+    /// The size of its children in bytes.
     var used: Int {
         Self.headerBytes + count * Self.slotBytes + PageSize.node.bytes - start
     }
 
-    /// The bytes that a child takes.
+    /// Returns the size of a child in bytes.
     static func bytes(separator: Int) -> Int { slotBytes + separator }
 
-    /// The bytes that there are for children.
+    /// The size available for children in bytes.
     static var room: Int { PageSize.node.bytes - headerBytes }
 
-    /// A node without children.
+    /// Creates a node without children.
     static func make(in pages: inout PageTransaction) -> OrderedInner {
         let node = OrderedInner(pages.allocate(.node))
         node.page.data.storeBytes(of: UInt64(0), as: UInt64.self)
@@ -84,7 +84,7 @@ struct OrderedInner {
         return node
     }
 
-    /// Adds a child behind all others; there is room.
+    /// Appends a child; there must be room.
     func append(_ child: Page, entries: Int, separator: UnsafeRawBufferPointer) {
         let index = count
         let offset = start &- separator.count
@@ -102,7 +102,7 @@ struct OrderedInner {
         count = index &+ 1
     }
 
-    /// Puts another page with another number of entries in the place of a child; the node is of this commit.
+    /// Replaces a child by another page with another number of entries; the node must belong to this commit.
     @inline(__always)
     func replace(_ index: Int, with child: Page, entries: Int) {
         let slot = slot(index)
@@ -125,7 +125,7 @@ struct OrderedInner {
         return wanted.count < separator.count
     }
 
-    /// The child that some bytes belong below.
+    /// Returns the child below which some bytes belong.
     @inline(__always)
     func index(of wanted: UnsafeRawBufferPointer) -> Int {
         var low = 1
@@ -137,7 +137,7 @@ struct OrderedInner {
         return low &- 1
     }
 
-    /// How many entries are below the children before one.
+    /// Returns the number of entries below the children before a given one.
     @inline(__always)
     func entries(before index: Int) -> Int {
         var sum = 0

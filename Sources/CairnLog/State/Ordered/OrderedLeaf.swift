@@ -1,17 +1,17 @@
 // A leaf of an ordered index: entries in order, each without the prefix that it shares with the previous one.
 //
 //   header  count 2 | bytes in use 2, header included | zero 4
-//   entry   shared 1 | rest 1 | the bytes behind those that are shared
+//   entry   shared 1 | rest 1 | the bytes after the shared ones
 //
-// An entry is the bytes of a key and then the object's number, big-endian, so that entries are compared as bytes and
-// a value that a million rows share costs three bytes a row: nothing but the end of the number differs.
+// An entry is the bytes of a key followed by the object's number, big-endian, so that entries are compared as
+// bytes and a value that a million rows share costs three bytes per row: only the end of the number differs.
 //
-// A search goes through the entries from the front. What decides is how far the wanted entry agrees with the one before:
-// an entry that shares more with that one lies on the same side of the wanted one, an entry that shares less is larger;
-// only where both are equal are bytes compared.
+// A search reads the entries from the front. It depends on how many bytes the wanted entry shares with the
+// previous one: an entry that shares more with the previous one is on the same side of the wanted one, an
+// entry that shares less is larger; only if both numbers are equal are bytes compared.
 //
-// Invariants: entries rise strictly; `shared` is all that an entry shares with the one before, 0 in the first; no
-// entry is a prefix of another, since encodings of keys are not.
+// Invariants: entries are strictly ascending; `shared` is the full length that an entry shares with the
+// previous one, 0 in the first; no entry is a prefix of another, since encodings of keys are not.
 // Threads: a value; see `PageTransaction`.
 
 import CCairn
@@ -21,13 +21,13 @@ struct OrderedLeaf {
     let page: Page
 
     static let headerBytes = 8
-    /// The longest entry.
+    /// The maximum length of an entry.
     static let longestEntry = IndexKey.longest + 4
     static var capacity: Int { PageSize.node.bytes }
 
     @inline(__always) init(_ page: Page) { self.page = page }
 
-    /// An empty leaf.
+    /// Creates an empty leaf.
     static func make(in pages: inout PageTransaction) -> OrderedLeaf {
         let leaf = OrderedLeaf(pages.allocate(.node))
         leaf.page.data.storeBytes(of: UInt64(0), as: UInt64.self)
@@ -42,7 +42,7 @@ struct OrderedLeaf {
         }
     }
 
-    /// The bytes in use, those of the header among them.
+    /// The number of bytes in use, including the header.
     @inline(__always) var used: Int {
         get { Int(page.data.load(fromByteOffset: 2, as: UInt16.self)) }
         nonmutating set {
@@ -62,20 +62,20 @@ struct OrderedLeaf {
 
     // MARK: Searching
 
-    /// Where a wanted entry is or would be.
+    /// The position of a wanted entry, or where it would be.
     struct Position {
-        /// How many entries are smaller.
+        /// The number of smaller entries.
         var rank: Int
-        /// Where the first that is not smaller begins; the end of what is in use if there is none.
+        /// The offset of the first entry that is not smaller; the end of the bytes in use if there is none.
         var offset: Int
-        /// How many bytes the wanted entry shares with the one before it, and with the one found.
+        /// The number of bytes that the wanted entry shares with the previous one, and with the one found.
         var sharedBefore: Int
         var sharedHere: Int
         /// Whether the entry found begins with all of the wanted bytes.
         var isEqual: Bool
     }
 
-    /// Looks for the first entry that is not smaller than some bytes.
+    /// Finds the first entry that is not smaller than some bytes.
     func find(_ wanted: UnsafeRawBufferPointer) -> Position {
         let count = count
         let length = wanted.count
@@ -103,7 +103,7 @@ struct OrderedLeaf {
                         rank: rank, offset: offset, sharedBefore: matched, sharedHere: reached,
                         isEqual: true)
                 }
-                // An entry that ends where the wanted bytes go on is a prefix of them: smaller.
+                // An entry that ends before the wanted bytes do is a prefix of them: smaller.
                 if agreed < rest,
                     here.load(fromByteOffset: agreed, as: UInt8.self) > wanted[reached]
                 {
@@ -131,14 +131,14 @@ struct OrderedLeaf {
         case wrong
     }
 
-    /// Adds an entry to a leaf of this commit.
+    /// Inserts an entry into a leaf of this commit.
     func insert(_ entry: UnsafeRawBufferPointer) -> Outcome {
         let at = find(entry)
         if at.isEqual { return .wrong }
         let used = used
         let isLast = at.offset == used
         let added = entry.count &- at.sharedBefore
-        // The next entry shares more with the new one than it did with the one before that.
+        // The next entry shares more with the new one than with the previous one.
         let saved = isLast ? 0 : at.sharedHere &- byte(at.offset)
         let growth = 2 &+ added &- saved
         guard used &+ growth <= Self.capacity else { return .full }
@@ -161,7 +161,7 @@ struct OrderedLeaf {
         return .done
     }
 
-    /// Takes an entry out of a leaf of this commit.
+    /// Removes an entry from a leaf of this commit.
     func remove(_ entry: UnsafeRawBufferPointer) -> Outcome {
         let at = find(entry)
         guard at.isEqual else { return .wrong }
@@ -174,7 +174,7 @@ struct OrderedLeaf {
             self.used = at.offset
         } else {
             let nextShared = byte(next)
-            // What the next entry shared with this one alone becomes its own.
+            // Bytes that the next entry shared only with this one become its own.
             let own = max(0, nextShared &- shared)
             let nextRest = byte(next &+ 1)
             if own == 0 {
@@ -193,7 +193,7 @@ struct OrderedLeaf {
         return .done
     }
 
-    /// Adds an entry behind all others, of which it shares some bytes with the last; there is room.
+    /// Appends an entry that shares some bytes with the last one; there must be room.
     @inline(__always)
     func append(_ entry: UnsafeRawBufferPointer, shared: Int) {
         let used = used
@@ -210,12 +210,12 @@ struct OrderedLeaf {
 
     // MARK: Reading
 
-    /// Goes through the entries of a leaf and makes them whole.
+    /// Iterates over the entries of a leaf and completes them.
     struct Reader {
         private let base: UnsafeMutableRawPointer
         private let end: Int
         private var offset: Int
-        /// The length of the entry that is read.
+        /// The length of the current entry.
         private(set) var length = 0
 
         @inline(__always)
@@ -225,7 +225,7 @@ struct OrderedLeaf {
             offset = OrderedLeaf.headerBytes
         }
 
-        /// Reads the next entry into a buffer, which has the one before; false if there is none.
+        /// Reads the next entry into a buffer that contains the previous one; false if there is none.
         @inline(__always)
         mutating func next(into buffer: UnsafeMutableRawPointer) -> Bool {
             guard offset < end else { return false }
@@ -238,7 +238,7 @@ struct OrderedLeaf {
         }
     }
 
-    /// Makes all entries whole, one behind the other, and says where each ends.
+    /// Reads all complete entries, contiguously, and the end of each.
     func readEntries(into bytes: inout [UInt8], _ ends: inout [Int]) {
         ends.removeAll(keepingCapacity: true)
         ends.reserveCapacity(count)
@@ -270,7 +270,7 @@ struct OrderedLeaf {
 
     // MARK: Checking
 
-    /// Whether bytes that came from a file are a leaf.
+    /// Whether bytes from a file are a leaf.
     static func isLeaf(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= headerBytes, bytes.count <= capacity else { return false }
         let count = Int(bytes.loadUnaligned(as: UInt16.self))

@@ -1,4 +1,4 @@
-// What is known about the leaves of an ordered index before they are read from a checkpoint.          Format 85
+// What is known about the leaves of an ordered index before they are read from a checkpoint.        Format 85
 //
 // Threads: made by one owner, then only read.
 
@@ -7,15 +7,15 @@ import CairnFormat
 
 /// For each leaf: the number of its entries, and the separator from the previous leaf.
 final class OrderedOutline: Sendable {
-    /// The separators, one after the other.
+    /// The separators, contiguously.
     let bytes: [UInt8]
-    /// Where each of them ends.
+    /// The end of each separator.
     private let ends: [UInt32]
     private let counts: [UInt16]
-    /// How many entries there are.
+    /// The number of entries.
     let total: Int
 
-    /// Reads the parts of an outline; nil if they are none.
+    /// Reads the parts of an outline; nil if they are invalid.
     init?(_ parts: [[UInt8]]) {
         var bytes: [UInt8] = []
         var ends: [UInt32] = []
@@ -32,7 +32,7 @@ final class OrderedOutline: Sendable {
                     part.count - offset >= length
                 else { return nil }
                 let separator = part[offset..<offset + length]
-                // The first is empty, the others rise.
+                // The first is empty, the others are ascending.
                 let rises = before.lexicographicallyPrecedes(separator)
                 guard counts.isEmpty ? length == 0 : rises else { return nil }
                 before = separator
@@ -48,22 +48,22 @@ final class OrderedOutline: Sendable {
         total = counts.reduce(0) { $0 + Int($1) }
     }
 
-    /// How many leaves there are.
+    /// The number of leaves.
     var count: Int { counts.count }
 
     func entries(_ leaf: Int) -> Int { Int(counts[leaf]) }
 
-    /// Where the separator of a leaf is in the bytes.
+    /// Returns the range of a leaf's separator in the bytes.
     func range(_ leaf: Int) -> Range<Int> {
         (leaf == 0 ? 0 : Int(ends[leaf - 1]))..<Int(ends[leaf])
     }
 
-    /// What no entry of a leaf is less than.
+    /// Returns the lower bound of the entries of a leaf.
     func separator(_ leaf: Int) -> ArraySlice<UInt8> { bytes[range(leaf)] }
 
-    /// Whether bytes are those of a leaf: in form, in order, and within the separators.
+    /// Whether bytes are those of a leaf: well-formed, in order, and within the separators.
     ///
-    /// An entry shares its first bytes with the one before, so that what lies behind them decides which is less.
+    /// An entry shares its first bytes with the previous one, so the bytes after them decide which is less.
     func isLeaf(_ leaf: Int, _ content: UnsafeRawBufferPointer) -> Bool {
         let first = separator(leaf)
         guard OrderedLeaf.isLeaf(content), let base = content.baseAddress,
@@ -73,7 +73,8 @@ final class OrderedOutline: Sendable {
             byteCount: OrderedLeaf.longestEntry, alignment: 1
         ) { entry in
             guard let before = entry.baseAddress else { return false }
-            // Before the first entry lies the separator, which it may be equal to and shares nothing with.
+            // The first entry is preceded by the separator, which it may equal and with which it shares no
+            // bytes.
             first.withUnsafeBytes { entry.copyMemory(from: $0) }
             var length = first.count
             var offset = OrderedLeaf.headerBytes
@@ -84,7 +85,7 @@ final class OrderedOutline: Sendable {
                 let common = min(length - shared, rest)
                 let order =
                     common > 0 ? cairn_compare(before + shared, base + offset + 2, common) : 0
-                // No entry begins with another one.
+                // No entry is a prefix of another one.
                 let isFirst = offset == OrderedLeaf.headerBytes
                 guard order < 0 || order == 0 && isFirst && length <= rest else { return false }
                 (before + shared).copyMemory(from: base + offset + 2, byteCount: rest)

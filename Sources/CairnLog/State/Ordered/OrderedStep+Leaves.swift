@@ -3,7 +3,7 @@
 import CCairn
 
 extension OrderedStep {
-    /// Applies changes below a leaf, or below none.
+    /// Applies changes to a leaf, or to none.
     mutating func changeLeaf(
         _ page: Page, isLast: Bool, limit: Int? = nil, in pages: inout PageTransaction
     ) {
@@ -36,15 +36,15 @@ extension OrderedStep {
 
     private mutating func count(_ index: Int) { balance += isInsert(index) ? 1 : -1 }
 
-    /// Whole entries in their order.
+    /// Complete entries in their order.
     private struct LeafEntries {
         var bytes: [UInt8] = []
         var ends: [Int] = [0]
-        /// How many bytes each shares with the one before.
+        /// The number of bytes that each shares with the previous one.
         var shared: [UInt8] = []
-        /// Whether what is new lies behind all that was there.
+        /// Whether all new entries come after all existing ones.
         var isAppended = true
-        /// The bytes that they take in a leaf.
+        /// The size that they take in a leaf, in bytes.
         var size = 0
 
         mutating func append(_ entry: UnsafeRawBufferPointer) {
@@ -62,7 +62,7 @@ extension OrderedStep {
         }
     }
 
-    /// Merges what is left of the changes with a leaf's entries.
+    /// Merges the remaining changes with a leaf's entries.
     private mutating func merge(_ leaf: OrderedLeaf?, _ limit: Int, into list: inout LeafEntries) {
         list.bytes.reserveCapacity(2048)
         withUnsafeTemporaryAllocation(byteCount: OrderedLeaf.longestEntry, alignment: 8) { memory in
@@ -78,7 +78,7 @@ extension OrderedStep {
                             list.isAppended = false
                             put(entry, into: &list)
                         } else if !isLess(old, entry) {
-                            // It is there: it may leave, and cannot come again.
+                            // The entry exists: it may be removed, and cannot be inserted again.
                             if isInsert(next) || !isKept {
                                 wrongCount += 1
                             } else {
@@ -100,7 +100,7 @@ extension OrderedStep {
         }
     }
 
-    /// Adds an entry that a leaf does not have, if it is one that enters, and is not there since just now.
+    /// Adds an entry that a leaf does not have, if the change is an insertion and has not just been applied.
     private mutating func put(_ entry: UnsafeRawBufferPointer, into list: inout LeafEntries) {
         let isTwice = next > 0 && changes != nil && !isLess(self.entry(next - 1), entry)
         if !isInsert(next) || (isTwice && isInsert(next - 1)) {
@@ -121,7 +121,7 @@ extension OrderedStep {
         if list.size <= room || isAppended {
             share = room
         } else {
-            // Room for what will come between them.
+            // Room for future entries between them.
             let wanted = room * 15 / 16
             let leaves = max(2, (list.size + wanted - 1) / wanted)
             share = (list.size + leaves - 1) / leaves
@@ -144,7 +144,7 @@ extension OrderedStep {
                     used += more
                     index += 1
                 }
-                // What it shares with the entry before it, and one byte more, tells them apart.
+                // The bytes that it shares with the previous entry, and one more, separate the two.
                 let offset = arena.count
                 let length = first == 0 ? 0 : Int(list.shared[first]) + 1
                 let start = list.ends[first]

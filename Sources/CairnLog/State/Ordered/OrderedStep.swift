@@ -1,13 +1,13 @@
 // Applies sorted changes to an ordered index from the top down.
 //
-//   1. An inner node divides the changes among its children by its separators, and takes what each child becomes: the
-//      same with other content, several, or none.
-//   2. A leaf with a few changes is changed in place. One with many, or without room, is merged with them into a list,
-//      and cut into leaves: two of one size, more that are nearly full; full ones if all comes behind what is there,
-//      as numbers, dates and whole loads do.
-//   3. A node with other children than before is written anew; on the way, small neighbours become one.
+//   1. An inner node divides the changes among its children by its separators, and receives the result for
+//      each child: the same node with other content, several, or none.
+//   2. A leaf with a few changes is changed in place. A leaf with many, or without room, is merged with them
+//      into a list, and split into leaves: two of one size, more that are nearly full; full ones if all new
+//      entries come after the existing ones, as with numbers, dates and bulk loads.
+//   3. A node whose children changed is rewritten; at the same time, small neighbors are merged.
 //
-// What a node becomes is a list of children, whose separators lie in an arena.
+// The result for a node is a list of children, whose separators are in an arena.
 //
 // Threads: one owner.
 
@@ -15,7 +15,7 @@ import CCairn
 
 /// A list of changes that is being applied to a tree.
 struct OrderedStep {
-    /// A node and what stands for it in the node above.
+    /// A node and its slot in the node above.
     struct Child {
         var page: Page
         var entries: Int
@@ -31,12 +31,12 @@ struct OrderedStep {
     var next = 0
     let end: Int
     var wrongCount = 0
-    /// How many entries there are more than before.
+    /// The change in the number of entries.
     var balance = 0
     var arena: [UInt8]
     var results: [Child] = []
 
-    /// A leaf with fewer bytes is to be merged with one beside it, if both are not too much for one.
+    /// A leaf with fewer bytes is merged with a neighbor, if both together are not too large for one.
     private static let small = 320
     private static let merged = 900
     /// More changes than these are merged with a leaf at once.
@@ -58,7 +58,7 @@ struct OrderedStep {
         arena = []
     }
 
-    /// Nothing to be changed: for what is restored from leaves. `arena` has their separators.
+    /// No changes: to restore a tree from leaves. `arena` contains their separators.
     init(arena: [UInt8]) {
         changes = nil
         single = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -86,12 +86,12 @@ struct OrderedStep {
 
     // MARK: Inner nodes
 
-    /// Carries out the changes from the next one on that are less than a bound: those below a node. What it becomes is
-    /// added to the results.
+    /// Applies the changes from the next one up to a bound: those below a node. Appends the resulting nodes
+    /// to the results.
     ///
     /// - Parameters:
     ///   - limit: the index of the first change that does not belong here; nil: all do.
-    ///   - isLast: whether nothing lies behind the node.
+    ///   - isLast: whether no node follows.
     mutating func change(
         _ page: Page, height: Int, isLast: Bool, limit: Int? = nil,
         in pages: inout PageTransaction
@@ -103,7 +103,7 @@ struct OrderedStep {
         let node = OrderedInner(pages.writable(page))
         let outer = results
         var isOther = false
-        /// What children became that are not one any more, by index.
+        /// The results for children that are not a single node, by index.
         var others: [(index: Int, children: [Child])] = []
         var sum = 0
         while next < limit {
@@ -134,11 +134,11 @@ struct OrderedStep {
         pack(children, in: &pages)
     }
 
-    /// The first change, up to a limit, that does not lie before a child.
+    /// Returns the first change, up to a limit, that does not come before a child.
     private func limit(from: Int, to: Int, before node: OrderedInner, _ index: Int) -> Int {
         let separator = node.separator(index)
         var low = from + 1
-        // Most often one, or a few: so by growing steps, then by halves.
+        // Most often one, or a few: therefore growing steps first, then a binary search.
         var step = 1
         while low + step <= to, isLess(entry(low + step - 1), separator) {
             low += step
@@ -161,7 +161,7 @@ struct OrderedStep {
         return left.count < right.count
     }
 
-    /// The children of a node with what some of them became.
+    /// Returns the children of a node, with the results for some of them.
     private mutating func gather(
         _ node: OrderedInner, _ others: [(index: Int, children: [Child])]
     ) -> [Child] {
@@ -174,7 +174,7 @@ struct OrderedStep {
             if position < others.count, others[position].index == index {
                 for (place, child) in others[position].children.enumerated() {
                     var child = child
-                    // The first takes the place of what was there.
+                    // The first replaces the previous one.
                     if place == 0 { (child.offset, child.length) = (offset, separator.count) }
                     children.append(child)
                 }
@@ -189,12 +189,12 @@ struct OrderedStep {
         return children
     }
 
-    /// Makes one of neighbours of which one is small, where that is possible.
+    /// Merges neighbors of which one is small, where possible.
     private mutating func join(
         _ children: inout [Child], height: Int, in pages: inout PageTransaction
     ) {
         func used(_ child: Child) -> Int {
-            // What is still in a checkpoint is not read for this.
+            // Pages that are still in a checkpoint are not read for this.
             if LatePage.isTagged(child.page.address) { return PageSize.node.bytes }
             return height == 1 ? OrderedLeaf(child.page).used : OrderedInner(child.page).used
         }
@@ -231,7 +231,7 @@ struct OrderedStep {
         }
         for index in 0..<other.count {
             if index == 0 {
-                // The first of the other has the separator of its node.
+                // The first child of the other has the separator of its node.
                 arena.withUnsafeBytes { arena in
                     node.append(
                         other.unreadChild(0), entries: other.entries(0),
@@ -283,12 +283,12 @@ struct OrderedStep {
         return shared
     }
 
-    /// Writes children as nodes of about one size, which become the results.
+    /// Writes children as nodes of about equal size, which become the results.
     mutating func pack(_ children: [Child], in pages: inout PageTransaction) {
         if children.isEmpty { return }
         let total = children.reduce(0) { $0 + OrderedInner.bytes(separator: $1.length) }
         let nodes = (total + OrderedInner.room - 1) / OrderedInner.room
-        // A node may get a child more than its share, but never more than there is room.
+        // A node may get one child more than its share, but never more than fits.
         let share = nodes == 1 ? OrderedInner.room : (total + nodes - 1) / nodes
         var index = 0
         while index < children.count {

@@ -1,20 +1,22 @@
-// Hash of a key → its objects, however many.
+// Hash of a key → its objects, any number of them.
 //
-// The table is that of the unique index (see `UniqueIndex`). Of the half of a hash that it sees the lowest bit is a tag:
+// The table is that of the unique index (see `UniqueIndex`). The lowest bit of its half of a hash is a tag:
 //   0   the slot has the number of the only object with the hash
-//   1   the slot has how many objects there are; their numbers are in the lists
-// The lists of all hashes are one copy-on-write tree (see `OrderedIndex`) of hash and number: a list is a run of
-// leaves, sorted chunks of a kilobyte in which a number takes three bytes, under counts. So a list with a million numbers
-// takes one more, or one less, by copying one leaf and the few nodes above it, and gives how many it has without a walk.
+//   1   the slot has the number of objects; their numbers are in the lists
+// The lists of all hashes are one copy-on-write tree (see `OrderedIndex`) of hash and number: a list is a run
+// of leaves, sorted chunks of a kilobyte in which a number takes three bytes, under counts. A list with a
+// million numbers therefore inserts or removes one by copying one leaf and the few nodes above it, and
+// returns its count without a scan.
 //
-// The hash is never identity: objects whose keys share 31 bits of it share a list. Whoever asks compares keys with rows;
-// the count is that of the list, which at a million keys is that of one key but for one in two thousand.
+// The hash is never identity: objects whose keys share 31 bits of it share a list. The caller compares keys
+// with rows; the count is that of the list, which with a million keys is that of one key except for one in
+// two thousand.
 //
-// Keys are those of the ordered index beside it (`IndexKey`), with nil as a value, so that `x == nil AND y == 3` has a
-// list too.
+// Keys are those of the ordered index next to it (`IndexKey`), with nil as a value, so that
+// `x == nil AND y == 3` has a list too.
 //
-// Invariants: IX1: one entry for each live row of the entities that the index is over. A list has at least two
-// numbers, and its slot says how many.
+// Invariants: IX1: one entry for each live row of the indexed entities. A list has at least two numbers, and
+// its slot contains their count.
 // Threads: a value; see `PageTransaction`.
 
 import CCairn
@@ -23,7 +25,7 @@ import CCairn
 struct PostingIndex: Sendable {
     private(set) var table: UniqueIndex
     private(set) var lists = OrderedIndex()
-    /// How many objects it has.
+    /// The number of objects.
     private(set) var count = 0
 
     private static let keyBytes = 4
@@ -31,7 +33,7 @@ struct PostingIndex: Sendable {
     /// - Parameter splitShift: see `UniqueIndex`.
     init(splitShift: Int = 0) { table = UniqueIndex(splitShift: splitShift) }
 
-    /// What a checkpoint has of it.
+    /// An index restored from a checkpoint.
     init(restoring table: UniqueIndex, lists: OrderedIndex, count: Int) {
         self.table = table
         self.lists = lists
@@ -43,7 +45,7 @@ struct PostingIndex: Sendable {
         hash & 0xFFFF_FFFE | 1
     }
 
-    /// Bytes of its pages.
+    /// The size of its pages in bytes.
     var byteCount: Int {
         var sum = lists.byteCount
         table.forEachPartition { _, partition in
@@ -54,7 +56,7 @@ struct PostingIndex: Sendable {
 
     // MARK: Asking
 
-    /// What a table says of a hash.
+    /// The result of a lookup in the table.
     private enum Found {
         case none
         case single(UInt32)
@@ -70,7 +72,7 @@ struct PostingIndex: Sendable {
         return .none
     }
 
-    /// How many objects there are under a hash.
+    /// Returns the number of objects with a hash.
     func count(hash: UInt64) -> Int {
         switch find(hash) {
         case .none: 0
@@ -79,7 +81,7 @@ struct PostingIndex: Sendable {
         }
     }
 
-    /// The numbers under a hash, rising. The index must not change while they are gone through.
+    /// Returns the numbers with a hash, ascending. The index must not change during the iteration.
     func numbers(hash: UInt64) -> PostingCursor {
         switch find(hash) {
         case .none: PostingCursor()
@@ -93,7 +95,7 @@ struct PostingIndex: Sendable {
         }
     }
 
-    /// The bytes of an entry of the lists.
+    /// Calls the body with the bytes of an entry of the lists.
     @inline(__always)
     static func withEntry<R>(
         _ hash: UInt64, _ number: UInt32, _ body: (UnsafeRawBufferPointer) -> R
@@ -105,7 +107,7 @@ struct PostingIndex: Sendable {
 
     // MARK: Changing
 
-    /// Adds an object; false if the list of the hash has it already.
+    /// Inserts an object; false if the list of the hash contains it already.
     @discardableResult
     mutating func insert(hash: UInt64, number: UInt32, in pages: inout PageTransaction) -> Bool {
         switch find(hash) {
@@ -129,7 +131,7 @@ struct PostingIndex: Sendable {
         return true
     }
 
-    /// Takes an object out; false if it is not there.
+    /// Removes an object; false if it does not exist.
     @discardableResult
     mutating func remove(hash: UInt64, number: UInt32, in pages: inout PageTransaction) -> Bool {
         switch find(hash) {
@@ -160,7 +162,7 @@ struct PostingIndex: Sendable {
         return true
     }
 
-    /// Gives all pages back.
+    /// Releases all pages.
     mutating func removeAll(in pages: inout PageTransaction) {
         table.removeAll(in: &pages)
         lists.removeAll(in: &pages)
@@ -169,7 +171,7 @@ struct PostingIndex: Sendable {
 
     // MARK: Checking
 
-    /// What is wrong with the index, a sentence each.
+    /// Returns the problems of the index, a sentence each.
     func _checkInvariants() -> [String] {
         var problems = table._checkInvariants() + lists._checkInvariants()
         var singles = 0
@@ -201,7 +203,7 @@ struct PostingIndex: Sendable {
     }
 }
 
-/// The numbers of one list, rising.
+/// The numbers of one list, ascending.
 struct PostingCursor {
     private var single: UInt32 = 0
     private var list: OrderedCursor?
@@ -227,7 +229,7 @@ struct PostingCursor {
         list = OrderedCursor(index, ranks: range)
     }
 
-    /// The next number; nil when there is none left.
+    /// Returns the next number; nil at the end.
     mutating func next() -> UInt32? {
         if single != 0 {
             let number = single
@@ -237,7 +239,7 @@ struct PostingCursor {
         return list?.next()
     }
 
-    /// Goes on with the first number that is not less than one: what lies between is not looked at.
+    /// Moves to the first number that is not less than a given one, without reading those in between.
     mutating func skip(to number: UInt32) {
         if list == nil {
             if single < number { single = 0 }

@@ -1,12 +1,12 @@
 // The blocks of a state: their positions, and their live rows.
 //
-// Handles count from 1 and mean something inside one state only: those of blocks that are gone are given
-// again. The blocks of an entity form three lists, by how full they were when they were written, each in the
-// order they were added: so going through an entity costs as much as it has blocks, and small ones are at hand
-// to be merged.
+// Handles count from 1 and are only meaningful within one state: those of removed blocks are reused. The
+// blocks of an entity form three lists, by how full they were when they were written, each in the order of
+// insertion: iterating over an entity costs as much as it has blocks, and small blocks are easy to find for
+// merging.
 //
 // Invariants: `live` is the number of ones in the bitmap, or `rows` without one; a bitmap page is allocated
-// at the first death.
+// when the first row dies.
 // Threads: a value; see `PageTransaction`.
 
 import CairnFormat
@@ -17,7 +17,7 @@ package struct BlockHandle: BitwiseCopyable, Hashable, Sendable {
     package static let none = BlockHandle(raw: 0)
 }
 
-/// What a state knows of a block: 64 bytes.
+/// The entry of a block in a state: 64 bytes.
 package struct BlockEntry: BitwiseCopyable {
     var segment: UInt32 = 0
     var offset8: UInt32 = 0
@@ -26,17 +26,18 @@ package struct BlockEntry: BitwiseCopyable {
     package var live: UInt16 = 0
     var isPresent: UInt8 = 1
     private var rawLevel = BlockLevel.full.rawValue
-    /// The commit that changed it last.
+    /// The last commit that changed it.
     var changed: UInt64 = 0
-    /// Which rows live, a bit each; none = all.
+    /// The live rows, a bit each; none = all.
     var bitmap: UInt = 0
     var schemaVersion: UInt32 = 0
-    /// Neighbours in the list of entity and level; of a handle that is free the next free one.
+    /// Neighbors in the list of entity and level; for a free handle, the next free one.
     fileprivate(set) var next: UInt32 = 0
     fileprivate(set) var previous: UInt32 = 0
-    /// The bytes of its frame.
+    /// The size of its frame in bytes.
     package var length: UInt32 = 0
-    /// Of a patch: the bytes of slices that it has from another block, and where that is.
+    /// For a patch: the size of the slices that it borrows from another block, in bytes, and the place of
+    /// that block.
     package var borrowedBytes: UInt32 = 0
     private var patchedSegment: UInt32 = 0
     private var patchedOffset8: UInt32 = 0
@@ -61,18 +62,18 @@ package struct BlockEntry: BitwiseCopyable {
 
     var place: Place { Place(segment: segment, offset8: offset8) }
 
-    /// Of a patch: the block that it is of.
+    /// For a patch: the place of the block that it patches.
     var patched: Place {
         get { Place(segment: patchedSegment, offset8: patchedOffset8) }
         set { (patchedSegment, patchedOffset8) = (newValue.segment, newValue.offset8) }
     }
 
-    /// Whether some of it lies in one of some segments.
+    /// Whether some of it is in one of some segments.
     func lies(in segments: Set<UInt32>) -> Bool {
         segments.contains(segment) || patchedSegment != 0 && segments.contains(patchedSegment)
     }
 
-    /// Whether the row in a slot lives.
+    /// Whether the row in a slot is live.
     @inline(__always) package func isLive(_ slot: Int) -> Bool {
         guard slot < Int(rows) else { return false }
         guard bitmap != 0 else { return true }
@@ -104,10 +105,10 @@ package struct BlockTable: Sendable {
     private var lists: [List] = []
     private var last: UInt32 = 0
     private var free: UInt32 = 0
-    /// How many blocks there are.
+    /// The number of blocks.
     private(set) var count = 0
 
-    /// Becomes the same as another table, in the memory it has.
+    /// Becomes a copy of another table, reusing its memory.
     mutating func assign(_ other: BlockTable) {
         entries = other.entries
         lists.assign(other.lists)
@@ -116,7 +117,7 @@ package struct BlockTable: Sendable {
         count = other.count
     }
 
-    /// The entry of a block that exists.
+    /// Returns the entry of an existing block.
     @inline(__always)
     package func entry(_ handle: BlockHandle) -> BlockEntry {
         guard let record = entries.record(handle.raw) else {
@@ -129,16 +130,16 @@ package struct BlockTable: Sendable {
         entity * BlockLevel.allCases.count + Int(level.rawValue)
     }
 
-    /// How many blocks of a level an entity has.
+    /// Returns the number of an entity's blocks of a level.
     func count(ofEntity entity: Int, _ level: BlockLevel) -> Int {
         let list = Self.list(entity, level)
         return list < lists.count ? lists[list].count : 0
     }
 
-    /// The first block of an entity.
+    /// Returns the first block of an entity.
     package func first(ofEntity entity: Int) -> BlockHandle { first(ofEntity: entity, .full) }
 
-    /// The first block of an entity that is at most as full.
+    /// Returns the first block of an entity that is at most as full.
     private func first(ofEntity entity: Int, _ level: BlockLevel) -> BlockHandle {
         var list = Self.list(entity, level)
         let end = Self.list(entity, .tiny)
@@ -151,14 +152,14 @@ package struct BlockTable: Sendable {
         return .none
     }
 
-    /// The block that follows another one of the same entity.
+    /// Returns the block after another one of the same entity.
     package func next(after entry: BlockEntry) -> BlockHandle {
         if entry.next != 0 { return BlockHandle(raw: entry.next) }
         guard let below = BlockLevel(rawValue: entry.level.rawValue &- 1) else { return .none }
         return first(ofEntity: Int(entry.entity), below)
     }
 
-    /// The blocks of an entity, as they are now, whatever becomes of them while they are gone through.
+    /// Returns the current blocks of an entity: the table may change during an iteration over them.
     package func all(ofEntity entity: Int) -> [BlockHandle] {
         var handles: [BlockHandle] = []
         var handle = first(ofEntity: entity)
@@ -169,7 +170,7 @@ package struct BlockTable: Sendable {
         return handles
     }
 
-    /// The blocks of a level of an entity, in the order they were written.
+    /// Returns an entity's blocks of a level, in the order of writing.
     func blocks(ofEntity entity: Int, _ level: BlockLevel) -> [BlockHandle] {
         let list = Self.list(entity, level)
         guard list < lists.count else { return [] }
@@ -233,7 +234,7 @@ package struct BlockTable: Sendable {
         lists[list].count -= 1
     }
 
-    /// Says where a block is and how many rows it has, all of them alive.
+    /// Sets the place of a block and its number of rows, all of them live.
     mutating func fill(
         _ handle: BlockHandle, place: Place, rows: Int, level: BlockLevel = .full, commit: UInt64,
         schemaVersion: UInt32, length: Int, hasReferences: Bool, patched: Place = .none,
@@ -259,7 +260,7 @@ package struct BlockTable: Sendable {
         }
     }
 
-    /// Ends the life of a row; false if it had ended before.
+    /// Marks a row as dead; false if it was dead already.
     mutating func kill(
         _ handle: BlockHandle, slot: Int, commit: UInt64, in pages: inout PageTransaction
     ) -> Bool {
@@ -275,7 +276,7 @@ package struct BlockTable: Sendable {
         return true
     }
 
-    /// The same for several rows; false if one of them had ended before, and then nothing is as it should be.
+    /// Marks several rows as dead; false if one of them was dead already, in which case the table is invalid.
     mutating func kill(
         _ handle: BlockHandle, slots: [UInt16], commit: UInt64, in pages: inout PageTransaction
     ) -> Bool {
@@ -295,7 +296,7 @@ package struct BlockTable: Sendable {
         return true
     }
 
-    /// A bitmap of which rows live, to be changed.
+    /// Returns a bitmap of live rows that can be changed.
     private func writableBitmap(of entry: BlockEntry, in pages: inout PageTransaction) -> Page {
         if entry.bitmap != 0 { return pages.writable(Page(address: entry.bitmap)) }
         let bitmap = pages.allocate(.small)
@@ -306,7 +307,7 @@ package struct BlockTable: Sendable {
         return bitmap
     }
 
-    /// Takes a block out.
+    /// Removes a block.
     mutating func remove(_ handle: BlockHandle, in pages: inout PageTransaction) {
         let old = entry(handle)
         precondition(old.isPresent != 0, "a block is removed once")
@@ -320,7 +321,7 @@ package struct BlockTable: Sendable {
         count -= 1
     }
 
-    /// Gives entities other places. Those that have none have no blocks any more.
+    /// Moves entities to other places. Entities without a place must have no blocks.
     package mutating func moveEntities(to places: [Int?], in pages: inout PageTransaction) {
         let levels = BlockLevel.allCases.count
         let before = lists
@@ -348,17 +349,17 @@ package struct BlockTable: Sendable {
 
     // MARK: Checkpoints
 
-    /// The largest handle that was ever given.
+    /// The largest handle ever issued.
     var lastHandle: UInt32 { last }
 
-    /// An empty table in which handles up to that one may be restored.
+    /// An empty table in which handles up to `lastHandle` may be restored.
     init(lastHandle: UInt32) {
         last = lastHandle
     }
 
     init() {}
 
-    /// Puts a block back under its handle; false if that is taken, or none of the table.
+    /// Restores a block with its handle; false if the handle is taken or out of range.
     mutating func restore(
         _ handle: BlockHandle, _ entry: BlockEntry, level: BlockLevel,
         liveWords: UnsafeRawBufferPointer?, in pages: inout PageTransaction
@@ -383,7 +384,7 @@ package struct BlockTable: Sendable {
         return true
     }
 
-    /// Makes the handles free that no block was restored under.
+    /// Frees the handles for which no block was restored.
     mutating func finishRestoring(in pages: inout PageTransaction) {
         for handle in stride(from: last, to: 0, by: -1)
         where entries.record(handle).map({ $0.pointee.isRestored == 0 }) ?? true {
@@ -395,7 +396,7 @@ package struct BlockTable: Sendable {
         }
     }
 
-    /// Whether a handle names a block.
+    /// Whether a handle refers to a block.
     func has(_ handle: BlockHandle) -> Bool {
         handle.raw != 0 && handle.raw <= last
             && entries.record(handle.raw).map { $0.pointee.isPresent != 0 && $0.pointee.rows > 0 }
@@ -404,7 +405,7 @@ package struct BlockTable: Sendable {
 
     // MARK: Checking
 
-    /// What is wrong with the table, a sentence each.
+    /// Returns the problems of the table, a sentence each.
     func _checkInvariants() -> [String] {
         var problems: [String] = []
         var reached: Set<UInt32> = []

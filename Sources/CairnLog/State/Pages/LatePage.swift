@@ -1,14 +1,15 @@
 // A page of a state that is read on first access.
 //
-// Where a state would have the address of a page it has that of a record, with the lowest bit set. A record is eight bytes: the
-// address of the page, 0 until its part has been read. Records lie in sheets of 4,096 bytes at addresses that are multiples of
-// that, and a sheet says at its beginning who reads them:
+// Instead of the address of such a page, a state contains the address of a record, with the lowest bit set. A
+// record is eight bytes: the address of the page, 0 until its part has been read. Records are in sheets of
+// 4,096 bytes at addresses that are multiples of that, and a sheet begins with the reader of its pages:
 //
 //   0    who reads the pages
 //   8    the number of the first record of the sheet
 //   16   the records
 //
-// A large store has a record for every 512 objects, so opening makes many of them, most of which nobody follows.
+// A large store has a record for every 512 objects, so opening it creates many of them, most of which are
+// never used.
 //
 // Invariants: a record's page is set once, or again if the part could not be read the first time.
 // Threads: any; records are read through an atomic.
@@ -19,16 +20,16 @@ import Synchronization
 enum LatePage {
     private static let tag: UInt = 1
 
-    /// Whether an address in a state stands for such a page.
+    /// Whether an address in a state is a placeholder for such a page.
     @inline(__always) static func isTagged(_ address: UInt) -> Bool { address & tag != 0 }
 
-    /// The page that a tagged address stands for.
+    /// Returns the page for a tagged address.
     @inline(__always) static func page(_ tagged: UInt) -> Page {
         let known = loadedPage(tagged)
         return known.isNone ? loadPage(tagged) : known
     }
 
-    /// The same if its part was loaded; else none.
+    /// Returns the page for a tagged address if its part was loaded; none otherwise.
     @inline(__always) static func loadedPage(_ tagged: UInt) -> Page {
         Page(address: cell(tagged).pointee.load(ordering: .acquiring))
     }
@@ -51,7 +52,7 @@ enum LatePage {
         return Page(address: cell(tagged).pointee.load(ordering: .acquiring))
     }
 
-    /// The tagged address of a record.
+    /// Returns the tagged address of a record.
     @inline(__always) static func tagged(_ record: UnsafeMutableRawPointer) -> UInt {
         UInt(bitPattern: record) | tag
     }

@@ -1,7 +1,7 @@
 // Pages of a state that are read on first access, one part at a time.
 //
-// Who meets a page cannot throw: a part that cannot be read is empty, and is counted. Whoever reads states asks for the count
-// before and after.
+// Accessing a page cannot throw: a part that cannot be read is empty, and is counted. Code that reads states
+// checks the count before and after.
 //
 // Threads: any.
 
@@ -10,35 +10,35 @@ import Synchronization
 
 /// Reads pages on demand, and records which ones could not be read.
 class LatePages: @unchecked Sendable {
-    // Its own state is within a lock; what derives from it says how it is safe.
+    // Its own state is within a lock; subclasses state how they are safe.
 
-    /// Parts that could not be read, as those who read states see it.
+    /// Unreadable parts, as readers of states see them.
     private struct Failures {
-        /// Why one of those is missing that are missing now.
+        /// The error of one of the parts that are missing now.
         var present: StoreError?
-        /// Why the last one was.
+        /// The error of the last missing part.
         var last: StoreError?
-        /// How often a part was found missing.
+        /// How often a missing part was accessed.
         var count = 0
     }
 
     private let failures = Mutex(Failures())
 
-    /// Reads the part that a record is of, and sets the pages of all records of it.
+    /// Reads the part that contains a record's page, and sets the pages of all its records.
     func load(record: Int) { preconditionFailure("subclasses must override this") }
 
-    /// Tries again to load what could not be read, as a disk may come to its senses.
+    /// Tries again to load unreadable parts, as a disk error may be temporary.
     func retry() { preconditionFailure("subclasses must override this") }
 
     // MARK: Failures
 
-    /// Why parts of the state are not there: neither the checkpoint nor the log could be read.
+    /// Why parts of the state are missing: neither the checkpoint nor the log could be read.
     final var failure: StoreError? { failures.withLock { $0.present } }
 
-    /// How often parts were found missing.
+    /// How often missing parts were accessed.
     final var failureCount: Int { failures.withLock { $0.count } }
 
-    /// Notes that a part was found missing.
+    /// Records that a missing part was accessed.
     final func note(_ error: StoreError) {
         failures.withLock { failures in
             if failures.present == nil { failures.present = error }
@@ -47,11 +47,11 @@ class LatePages: @unchecked Sendable {
         }
     }
 
-    /// Notes why parts are missing still; nil if none is.
+    /// Sets the reason why parts are still missing; nil if none are.
     final func setFailure(_ error: StoreError?) { failures.withLock { $0.present = error } }
 
-    /// Tries again to load parts that could not be read before; gives how often parts were missing by now, for
-    /// `check(since:)`.
+    /// Tries again to load parts that could not be read before; returns how often missing parts were accessed
+    /// so far, for `check(since:)`.
     @discardableResult
     final func repair() throws(StoreError) -> Int {
         let count = failureCount
@@ -62,8 +62,8 @@ class LatePages: @unchecked Sendable {
         return count
     }
 
-    /// Throws if parts are missing, or were since `repair` gave its count: they have been read as empty then, also if
-    /// they are there again.
+    /// Throws if parts are missing, or were missing since `repair` returned its count: they were read as
+    /// empty then, even if they are available again.
     final func check(since count: Int) throws(StoreError) {
         let error = failures.withLock { $0.present ?? ($0.count == count ? nil : $0.last) }
         if let error { throw error }

@@ -9,15 +9,15 @@ struct LateRecords {
     static let sheetBytes = 4096
     static let firstOffset = 16
     private static let perSheet = (sheetBytes - firstOffset) / 8
-    /// Sheets that are asked for at once.
+    /// The maximum number of sheets that are allocated together.
     private static let most = 16
 
     private var sheets: [UnsafeMutableRawPointer] = []
-    /// Where memory of several sheets begins.
+    /// The start of each allocation of several sheets.
     private var allocations: [UnsafeMutableRawPointer] = []
     private(set) var count = 0
 
-    /// Makes records that lead to no page yet; gives their numbers.
+    /// Creates records without a page; returns their numbers.
     mutating func add(_ added: Int, of owner: LatePages) -> Range<Int> {
         let range = count..<count + added
         count += added
@@ -45,10 +45,10 @@ struct LateRecords {
         return sheets[sheet] + (Self.firstOffset + place * 8)
     }
 
-    /// The address that stands for the page of a record.
+    /// The tagged address of a record.
     subscript(_ number: Int) -> UInt { LatePage.tagged(record(number)) }
 
-    /// Gives the addresses of some records: those of each run are eight apart.
+    /// Passes the tagged addresses of some records: those of each run are eight apart.
     func forEachRun(_ numbers: Range<Int>, _ body: (_ first: UInt, _ count: Int) -> Void) {
         var number = numbers.lowerBound
         while number < numbers.upperBound {
@@ -59,7 +59,7 @@ struct LateRecords {
         }
     }
 
-    /// Says which page a record leads to.
+    /// Sets the page of a record.
     func set(_ page: Page, of number: Int) {
         record(number).assumingMemoryBound(to: Atomic<UInt>.self)
             .pointee.store(page.address, ordering: .releasing)

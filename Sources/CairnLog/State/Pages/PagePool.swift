@@ -1,9 +1,10 @@
 // Raw pages for the state of a store: no objects, no reference counts, no zeroing unless requested.
 //
-// Pages are cut from slabs of 1 MiB, in four sizes, as they are needed. Sixteen bytes before a page's data say the commit that
-// allocated it (its birth) and its size, so that the data themselves stay a power of two.
+// Pages are cut from slabs of 1 MiB, in four sizes, on demand. The sixteen bytes before a page's data contain
+// the commit that allocated it (its birth) and its size, so that the size of the data stays a power of two.
 //
-// Invariants: a page is either free here, or owned by one commit or state; birth and size are set when a commit begins to use it.
+// Invariants: a page is either free here, or owned by one commit or state; birth and size are set when a
+// commit starts to use it.
 // Threads: any; one lock. A commit takes pages in handfuls.
 
 import Synchronization
@@ -21,7 +22,7 @@ struct Page: Equatable, Sendable {
     /// No page.
     static let none = Page(address: 0)
 
-    /// Bytes before the data.
+    /// The size of the header before the data, in bytes.
     static let headerSize = 16
 
     @inline(__always) var isNone: Bool { address == 0 }
@@ -65,13 +66,13 @@ enum PageSize: UInt8, CaseIterable {
     }
 }
 
-/// Hands out pages and takes them back.
+/// Issues pages and takes them back.
 package final class PagePool: Sendable {
     /// The pages of one size.
     private struct Shelf {
-        /// Pages that were given back.
+        /// Pages that were returned.
         var free: [UInt] = []
-        /// The part of the youngest slab that was never handed out: untouched memory costs nothing.
+        /// The part of the newest slab that was never issued: untouched memory costs nothing.
         var fresh: UInt = 0
         var freshCount = 0
     }
@@ -93,12 +94,13 @@ package final class PagePool: Sendable {
         }
     }
 
-    /// Bytes of the pages that somebody has.
+    /// The size of all issued pages in bytes.
     var bytesInUse: Int { contents.withLock { $0.bytesInUse } }
 
     /// Adds `count` pages of a size to the end of `pages`. They are not touched.
     ///
-    /// - Parameter asksForMemory: whether the memory of fresh ones is asked for, as all of them will be used.
+    /// - Parameter asksForMemory: whether the memory of fresh pages is populated, as all of them will be
+    ///   used.
     func take(
         _ size: PageSize, _ count: Int, into pages: inout [UInt], asksForMemory: Bool = false
     ) {
@@ -122,7 +124,7 @@ package final class PagePool: Sendable {
         }
     }
 
-    /// Takes pages back that nobody can reach any more.
+    /// Takes back pages that are no longer reachable.
     func give(_ pages: some Sequence<UInt>) {
         contents.withLock { contents in
             for address in pages {
@@ -133,7 +135,7 @@ package final class PagePool: Sendable {
         }
     }
 
-    /// The same of a list of pages.
+    /// Takes back a list of pages.
     func give(_ pages: [Page]) {
         contents.withLock { contents in
             for page in pages {
@@ -144,8 +146,8 @@ package final class PagePool: Sendable {
         }
     }
 
-    /// The same of pages that form chains through their first eight bytes, each of one size, and of those of a list that were
-    /// never used.
+    /// Takes back pages that form chains through their first eight bytes, each of one size, and the never
+    /// used pages of a list.
     func give(
         chains small: Page, _ medium: Page, _ large: Page, _ node: Page,
         and untouched: UntouchedPages, of list: [UInt]
@@ -162,7 +164,7 @@ package final class PagePool: Sendable {
         }
     }
 
-    /// Takes a part of a list back.
+    /// Takes back a part of a list.
     @inline(__always)
     private static func add(
         _ list: [UInt], _ range: Range<Int>, _ size: PageSize, _ contents: inout Contents
@@ -174,7 +176,7 @@ package final class PagePool: Sendable {
     private static func add(chain first: Page, _ size: PageSize, _ contents: inout Contents) {
         var page = first
         while !page.isNone {
-            // Before the page is somebody else's.
+            // Before the page can be issued again.
             let next = Page(address: page.data.load(as: UInt.self))
             contents.shelves[Int(size.rawValue)].free.append(page.address)
             contents.bytesInUse -= size.bytes
@@ -182,15 +184,15 @@ package final class PagePool: Sendable {
         }
     }
 
-    /// A hint: nothing depends on it.
+    /// A hint to populate memory: correctness does not depend on it.
     private static func askForMemory(_ start: UInt, _ bytes: Int) {
         #if canImport(Glibc) || canImport(Musl)
             let page: UInt = 4096
-            // What lies around the first byte was touched with the page before.
+            // The memory around the first byte was touched with the previous page.
             let first = (start + page - 1) & ~(page - 1)
             let end = (start + UInt(bytes)) & ~(page - 1)
             guard end > first + page else { return }
-            // MADV_POPULATE_WRITE, which Linux knows since 5.14.
+            // MADV_POPULATE_WRITE, since Linux 5.14.
             _ = madvise(UnsafeMutableRawPointer(bitPattern: first), Int(end - first), 23)
         #endif
     }

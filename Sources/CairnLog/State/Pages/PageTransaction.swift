@@ -1,10 +1,11 @@
 // The pages that one commit allocates and replaces.
 //
-// Pages that were in use form a chain through their first eight bytes, one for each size. Of those that are taken and were never
-// handed out nothing is touched: of a handful the rest goes back as it came, and fresh memory stays fresh.
+// Pages that are no longer used form a chain through their first eight bytes, one for each size. Pages that
+// were taken but never issued are not touched: the rest of a handful is returned as it came, and fresh memory
+// stays fresh.
 //
-// Invariant ST1: a page is changed in place only by the commit that allocated it. So failure at any point
-// means giving back what was taken; there is no undo.
+// Invariant ST1: a page is changed in place only by the commit that allocated it. So after a failure at any
+// point, it is sufficient to return the taken pages; there is no undo.
 // Threads: used by the holder of the turn alone.
 
 /// The pages of a commit in progress. It must end with `commit` or `abandon`.
@@ -14,38 +15,38 @@ package struct PageTransaction: ~Copyable {
     private let pool: PagePool
     /// Everything taken from the pool, whether in use or not.
     private var taken: [UInt] = []
-    /// Which of them were never handed out.
+    /// The part of them that was never issued.
     private var untouched = UntouchedPages()
-    /// The first page of each chain of pages that were handed out and are not in use.
+    /// The first page of each chain of pages that were issued and are no longer used.
     private var idleSmall = Page.none
     private var idleMedium = Page.none
     private var idleLarge = Page.none
     private var idleNode = Page.none
-    /// Pages of older commits that the new state does without.
+    /// Pages of older commits that the new state no longer needs.
     private var replaced: [Page] = []
-    /// How many pages of a size are taken next: small commits need few of the small ones.
+    /// The number of pages of a size that are taken next: small commits need few of the small ones.
     private var handfuls: (small: Int, medium: Int, large: Int, node: Int) = (2, 2, 6, 4)
     private var isFinished = false
 
-    /// - Parameter lists: those of a commit that is published, to be used again.
+    /// - Parameter lists: the lists of a published commit, for reuse.
     init(epoch: UInt64, pool: PagePool, lists: consuming PageLists? = nil) {
         self.epoch = epoch
         self.pool = pool
         if let lists = lists.take() {
             (taken, replaced) = lists.emptied()
         } else {
-            // What a commit of a row needs, at once instead of by doubling.
+            // Sufficient for a commit of one row: allocated once instead of by doubling.
             taken.reserveCapacity(24)
             replaced.reserveCapacity(24)
         }
     }
 
     deinit {
-        // Giving the pages back here would be wrong if a state with them was published; a leak is harmless.
+        // Returning the pages here would be wrong if a state with them was published; a leak is harmless.
         assert(isFinished, "a page transaction is committed or abandoned")
     }
 
-    /// A page of this commit with the same content: the page itself if it is one already.
+    /// Returns a page of this commit with the same content: the page itself if it belongs to this commit.
     @inline(__always)
     mutating func writable(_ page: Page) -> Page {
         page.birth == epoch ? page : copy(page)
@@ -59,7 +60,7 @@ package struct PageTransaction: ~Copyable {
         return fresh
     }
 
-    /// A page of this commit; its content is whatever was there.
+    /// Returns a page of this commit; its content is undefined.
     mutating func allocate(_ size: PageSize) -> Page {
         var page = idle(size)
         if page.isNone {
@@ -73,8 +74,8 @@ package struct PageTransaction: ~Copyable {
         return page
     }
 
-    /// Says that so many pages of a size will be used, before any of that size is. The memory of those that are fresh is asked
-    /// for at once, where each would be asked for by itself when it is first touched.
+    /// Announces that `count` pages of a size will be used, before any of that size is. The memory of fresh
+    /// pages is populated at once, instead of with a page fault for each page.
     mutating func expect(_ count: Int, _ size: PageSize) {
         guard untouched[size].isEmpty else { return }
         let start = taken.count
@@ -82,14 +83,14 @@ package struct PageTransaction: ~Copyable {
         untouched[size] = start..<taken.count
     }
 
-    /// A page of this commit full of zeros.
+    /// Returns a page of this commit full of zeros.
     mutating func allocateZeroed(_ size: PageSize) -> Page {
         let page = allocate(size)
         page.data.initializeMemory(as: UInt8.self, repeating: 0, count: size.bytes)
         return page
     }
 
-    /// Says that the new state does without a page.
+    /// Removes a page from the new state.
     mutating func release(_ page: Page) {
         if page.birth == epoch {
             putIdle(page)
@@ -98,7 +99,7 @@ package struct PageTransaction: ~Copyable {
         }
     }
 
-    /// The commit is whole: its pages wait for what becomes of it.
+    /// Completes the commit: its pages wait until it is published or fails.
     consuming func seal() -> SealedPages {
         isFinished = true
         return SealedPages(
@@ -107,7 +108,7 @@ package struct PageTransaction: ~Copyable {
             idleNode: idleNode, replaced: replaced)
     }
 
-    /// The commit is published: gives the pages that the states before may still need.
+    /// Ends a published commit: returns the pages that earlier states may still need.
     consuming func commit() -> [Page] {
         let pool = pool
         let sealed = seal()
@@ -115,7 +116,7 @@ package struct PageTransaction: ~Copyable {
         return sealed.replaced
     }
 
-    /// The commit failed: everything it took goes back, and nothing else is touched.
+    /// Ends a failed commit: all its pages are returned to the pool, and nothing else is touched.
     consuming func abandon() {
         if !taken.isEmpty {
             untouched.sayTheirSizes(taken)
@@ -176,7 +177,7 @@ package struct PageTransaction: ~Copyable {
     }
 }
 
-/// Which pages of a list were never handed out: a part of it for each size.
+/// The never issued pages of a list: a part of it for each size.
 struct UntouchedPages {
     private var small = 0..<0
     private var medium = 0..<0
@@ -205,7 +206,7 @@ struct UntouchedPages {
 
     var isEmpty: Bool { small.isEmpty && medium.isEmpty && large.isEmpty && node.isEmpty }
 
-    /// The place of the first one, which is handed out.
+    /// Returns the position of the first one, which is then issued.
     @inline(__always)
     mutating func removeFirst(_ size: PageSize) -> Int {
         let range = self[size]
@@ -213,7 +214,7 @@ struct UntouchedPages {
         return range.lowerBound
     }
 
-    /// Writes into the pages what size they have.
+    /// Writes the size of the pages into them.
     func sayTheirSizes(_ list: [UInt]) {
         for size in PageSize.allCases {
             for index in self[size] { Page(address: list[index]).size = size }
@@ -221,7 +222,7 @@ struct UntouchedPages {
     }
 }
 
-/// The memory of the lists of pages, from one commit to the next.
+/// The memory of the page lists, from one commit to the next.
 struct PageLists: ~Copyable {
     private var taken: [UInt]
     private var replaced: [Page]
@@ -238,21 +239,21 @@ struct PageLists: ~Copyable {
     }
 }
 
-/// The pages of a commit that is whole and not yet published.
+/// The pages of a complete commit that is not yet published.
 struct SealedPages: ~Copyable, Sendable {
     /// Everything that was taken from the pool.
     fileprivate let taken: [UInt]
-    /// Which of them were never handed out.
+    /// The part of them that was never issued.
     fileprivate let untouched: UntouchedPages
-    /// The first page of each chain of what else is not in use.
+    /// The first page of each chain of other unused pages.
     fileprivate let idleSmall: Page
     fileprivate let idleMedium: Page
     fileprivate let idleLarge: Page
     fileprivate let idleNode: Page
-    /// Pages of older commits that the new state does without.
+    /// Pages of older commits that the new state no longer needs.
     let replaced: [Page]
 
-    /// The commit is published: what it did not use goes back.
+    /// Returns the unused pages of a published commit to the pool.
     func giveUnused(to pool: PagePool) {
         if untouched.isEmpty, idleSmall.isNone, idleMedium.isNone, idleLarge.isNone,
             idleNode.isNone
@@ -263,14 +264,14 @@ struct SealedPages: ~Copyable, Sendable {
             chains: idleSmall, idleMedium, idleLarge, idleNode, and: untouched, of: taken)
     }
 
-    /// The commit failed: everything it took goes back, and nothing else is touched.
+    /// Returns all pages of a failed commit to the pool, and touches nothing else.
     func giveAll(to pool: PagePool) {
         if taken.isEmpty { return }
         untouched.sayTheirSizes(taken)
         pool.give(taken)
     }
 
-    /// The commit is published: its lists are for the next one, unless it was one of thousands of pages.
+    /// Returns the lists of a published commit for the next one, unless it had thousands of pages.
     consuming func lists() -> PageLists? {
         let most = 1024
         if taken.capacity > most || replaced.capacity > most { return nil }

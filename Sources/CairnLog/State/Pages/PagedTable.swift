@@ -1,11 +1,11 @@
 // Records by index in copy-on-write pages: a radix of raw pages.
 //
-// Leaves are large pages of records whose size is a power of two; inner pages hold 512 page addresses. The
-// height grows with the highest index. What was never written reads as no record. The leaf that was written
-// last is remembered, since rows are numbered in the order in which they are made.
+// Leaves are large pages of records whose size is a power of two; inner pages contain 512 page addresses. The
+// height grows with the highest index. A record that was never written reads as none. The leaf written last
+// is cached, since rows are numbered in the order of creation.
 //
-// Invariants: every page on the path to a record that this commit changed is born in this commit (ST1). The
-// leaf remembered is the one at its place in the tree.
+// Invariants: every page on the path to a record that this commit changed was allocated by this commit (ST1).
+// The cached leaf is the one at its place in the tree.
 // Threads: a value; see `PageTransaction`.
 
 import CCairn
@@ -13,7 +13,7 @@ import CCairn
 /// An array of records over raw pages.
 struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
     private var root = Page.none
-    /// Bits of an index that the root page does not tell apart; 0 and no root = empty.
+    /// The number of index bits below the root page; 0 and no root = empty.
     private var rootShift = 0
     /// The leaf written last, and the index bits above it; -1 = none.
     private var lastLeaf = Page.none
@@ -32,12 +32,12 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
     private static var leafMask: Int { @inline(__always) get { (1 << leafBits) &- 1 } }
     private static var innerBits: Int { @inline(__always) get { 9 } }
 
-    /// Bits of an index that a tree of the present height covers.
+    /// The number of index bits that a tree of the current height covers.
     @inline(__always) private var coveredBits: Int {
         rootShift == 0 ? Self.leafBits : rootShift &+ Self.innerBits
     }
 
-    /// The record at an index, or nil if its page was never written.
+    /// Returns the record at an index, or nil if its page was never written.
     @inline(__always)
     func record(_ index: UInt32) -> UnsafePointer<Record>? {
         let index = Int(index)
@@ -54,7 +54,7 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         return UnsafePointer(Self.record(index, in: page))
     }
 
-    /// Asks for the memory of the record at an index.
+    /// Prefetches the memory of the record at an index.
     @inline(__always)
     func prefetch(_ index: UInt32) {
         let index = Int(index)
@@ -68,14 +68,14 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
             shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
         }
         if LatePage.isTagged(page.address) {
-            // What is still in a checkpoint is not read before it is needed.
+            // Pages that are still in a checkpoint are not read before they are needed.
             page = LatePage.loadedPage(page.address)
             if page.isNone { return }
         }
         cairn_prefetch(UnsafeRawPointer(Self.record(index, in: page)))
     }
 
-    /// The first index from `start` on whose page was written; nil if there is none.
+    /// Returns the first index from `start` on whose page was written; nil if there is none.
     func written(from start: UInt32) -> UInt32? {
         var index = Int(start)
         while !root.isNone, index >> coveredBits == 0 {
@@ -84,7 +84,7 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
             while shift > 0, !page.isNone {
                 let slot = (index &>> shift) & 511
                 page = Page(address: page.data.load(fromByteOffset: slot &* 8, as: UInt.self))
-                // All that this empty slot covers is passed over.
+                // Everything below this empty slot is skipped.
                 if page.isNone { index = (index &>> shift &+ 1) &<< shift }
                 shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
             }
@@ -93,8 +93,8 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         return nil
     }
 
-    /// The record at an index, to be changed; zeros if it was never written. The pointer is good until the
-    /// table is emptied or the commit ends.
+    /// Returns the record at an index for changing; zeros if it was never written. The pointer is valid until
+    /// the table is emptied or the commit ends.
     @inline(__always)
     mutating func writableRecord(_ index: UInt32, in pages: inout PageTransaction)
         -> UnsafeMutablePointer<Record>
@@ -133,14 +133,14 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         return page
     }
 
-    /// Puts what stands for leaves where nothing was written yet.
+    /// Sets placeholders for leaves where nothing was written yet.
     ///
-    /// - Parameter first: what stands for the first one; the others follow eight apart.
+    /// - Parameter first: the placeholder of the first one; the others follow eight apart.
     mutating func setLeaves(
         from number: UInt32, count: Int, tagged first: UInt, in pages: inout PageTransaction
     ) {
         if root.isNone {
-            // Never the root itself: what is followed lies in a page.
+            // Never the root itself: placeholders are only followed within a page.
             root = pages.allocateZeroed(.large)
             rootShift = Self.leafBits
         }
@@ -182,7 +182,7 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// The number of the first leaf from `start` on that was written, and its bytes; nil if there is none.
+    /// Returns the number of the first written leaf from `start` on, and its bytes; nil if there is none.
     func leaf(from start: UInt32) -> (number: UInt32, bytes: UnsafeRawBufferPointer)? {
         let first = UInt64(start) &<< UInt64(Self.leafBits)
         guard let first = UInt32(exactly: first), let index = written(from: first),
@@ -194,7 +194,7 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         )
     }
 
-    /// The bytes of a leaf, to be changed; zeros if it was never written.
+    /// Returns the bytes of a leaf for changing; zeros if it was never written.
     mutating func writableLeaf(number: UInt32, in pages: inout PageTransaction)
         -> UnsafeMutableRawBufferPointer
     {
@@ -204,21 +204,21 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
 
     // MARK: Going through pages
 
-    /// The root page, and the bits of an index that it does not tell apart.
+    /// The root page, and the number of index bits below it.
     var top: (root: Page, shift: Int) { (root, rootShift) }
 
-    /// A page under an inner one: none, or one that may be tagged if it is a leaf.
+    /// Returns a page below an inner one: none, or one that may be tagged if it is a leaf.
     static func child(_ page: Page, _ slot: Int) -> Page {
         Page(address: page.data.load(fromByteOffset: slot &* 8, as: UInt.self))
     }
 
-    /// The bits of an index that a page under one of those bits does not tell apart.
+    /// Returns the number of index bits below a child page.
     static func below(_ shift: Int) -> Int { shift == leafBits ? 0 : shift &- innerBits }
 
-    /// How many leaves a table can have.
+    /// The maximum number of leaves in a table.
     static var maximumLeaves: UInt64 { 1 &<< UInt64(32 &- leafBits) }
 
-    /// Gives all pages back.
+    /// Releases all pages.
     mutating func removeAll(in pages: inout PageTransaction) {
         if !root.isNone { Self.release(root, shift: rootShift, in: &pages) }
         self = PagedTable()
@@ -239,7 +239,7 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
     }
 }
 
-/// An array of 64-bit cells over raw pages; what was never written is 0.
+/// An array of 64-bit cells over raw pages; a cell that was never written is 0.
 struct RadixArray: Sendable {
     /// Its cells as a table.
     var table = PagedTable<UInt64>()
@@ -249,7 +249,7 @@ struct RadixArray: Sendable {
         table.record(index)?.pointee ?? 0
     }
 
-    /// The first index from `start` on whose page was written; nil if there is none.
+    /// Returns the first index from `start` on whose page was written; nil if there is none.
     func written(from start: UInt32) -> UInt32? { table.written(from: start) }
 
     @inline(__always)
@@ -257,7 +257,7 @@ struct RadixArray: Sendable {
         table.writableRecord(index, in: &pages).pointee = value
     }
 
-    /// A cell to be changed; good until the array is emptied or the commit ends.
+    /// Returns a cell for changing; valid until the array is emptied or the commit ends.
     @inline(__always)
     mutating func writableCell(_ index: UInt32, in pages: inout PageTransaction)
         -> UnsafeMutablePointer<UInt64>

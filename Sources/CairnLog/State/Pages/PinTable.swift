@@ -1,15 +1,15 @@
 // The states in use, and when a replaced page can be freed.
 //
 // A page with birth b that commit r replaced is needed by the pinned states from b to r - 1. It is kept with
-// the youngest of them. When that one is let go, the page moves to the next older pinned state, if that is
-// not older than the page; else it is free. Waiting for the oldest pin instead would keep every page copied
+// the newest of them. When that one is released, the page moves to the next older pinned state, unless that
+// is older than the page; then it is freed. Waiting for the oldest pin instead would keep every page copied
 // since.
 //
-// A state may be made from nothing, in pages of a pool of its own. It shares no page with those before it: their
+// A state may be created from scratch, in pages of its own pool. It shares no page with earlier states: their
 // pool ends with the last of them.
 //
-// Invariants: ST2: what is kept is at most the sum over pinned states of their difference to the next younger
-// one. The published state is always in the table.
+// Invariants: ST2: at most the sum over pinned states of their difference to the next newer one is kept. The
+// published state is always in the table.
 // Threads: any; one lock.
 
 import Synchronization
@@ -26,17 +26,17 @@ final class PinTable: Sendable {
 
     /// Oldest first; the last one is published.
     private let entries: Mutex<[Entry]>
-    /// Whether somebody wants to know when a state is not read any more.
+    /// Whether releases of states are reported.
     let tellsOfReleases = Atomic(false)
     private let released = Mutex<(@Sendable () -> Void)?>(nil)
-    /// Whether a state that is replaced is to be compared with the one that replaces it.
+    /// Whether a replaced state is compared with its replacement.
     let isWatched = Atomic(false)
 
     init(_ held: any AnyObject & Sendable, epoch: UInt64, pool: PagePool) {
         entries = Mutex([Entry(held: held, epoch: epoch, pool: pool)])
     }
 
-    /// The published state, which is kept until `unpin`.
+    /// Returns the published state, which is kept until `unpin`.
     func pin() -> any AnyObject & Sendable {
         entries.withLock { entries in
             let last = entries.count - 1
@@ -51,39 +51,40 @@ final class PinTable: Sendable {
     /// Orders what this thread did before what another does after it has called this too.
     func meet() { entries.withLock { _ in } }
 
-    /// What the pages of the published state are from.
+    /// The pool of the published state's pages.
     var pool: PagePool { entries.withLock { $0[$0.count - 1].pool } }
 
-    /// How many states are kept readable, the published one included.
+    /// The number of states that are kept readable, including the published one.
     var count: Int { entries.withLock { $0.count } }
 
     /// The number of the oldest state that is kept readable.
     var oldestEpoch: UInt64 { entries.withLock { $0[0].epoch } }
 
-    /// The numbers of the states that are kept readable, the oldest first.
+    /// The numbers of the states that are kept readable, oldest first.
     var epochs: [UInt64] { entries.withLock { $0.map(\.epoch) } }
 
-    /// Says what is done when a state is not read any more, as long as `tellsOfReleases` is on. It may be done in any
-    /// thread, whatever that has locked.
+    /// Sets the closure to call when a state is no longer read, while `tellsOfReleases` is on. It may be
+    /// called in any thread, with any locks held.
     func onRelease(_ body: @escaping @Sendable () -> Void) { released.withLock { $0 = body } }
 
-    /// Pages that only older states need.
+    /// The number of pages that only older states need.
     var keptPages: Int { entries.withLock { $0.reduce(0) { $0 + $1.kept.count } } }
 
-    /// Makes a state the one that readers get. Gives the one before, unless somebody has that pinned.
+    /// Publishes a state for readers. Returns the previous one, unless it is pinned.
     ///
-    /// - Parameter before: gets the one before if states are watched; then both it and the new one are pinned once.
+    /// - Parameter before: receives the previous state if states are watched; then both it and the new one
+    ///   are pinned once.
     func publish(
         _ held: any AnyObject & Sendable, epoch: UInt64, pool: PagePool, replaced: [Page],
         before watched: inout (any AnyObject & Sendable)?
     ) -> (any AnyObject & Sendable)? {
         var free: [UInt] = []
-        // What a state holds may end with it, and whatever that does must not happen under the lock.
+        // Releasing a state may release its contents, and their deinitializers must not run under the lock.
         let (dropped, before, isAllFree) = entries.withLock {
             entries -> (Entry?, PagePool, Bool) in
             let last = entries.count - 1
             let before = entries[last].pool
-            // Under the lock: who begins to watch, and takes a snapshot then, misses no state behind that.
+            // Under the lock: a caller that starts to watch and then takes a snapshot misses no later state.
             let isWatched = isWatched.load(ordering: .relaxed)
             if isWatched {
                 entries[last].pins += 1
@@ -93,7 +94,7 @@ final class PinTable: Sendable {
                 epoch > entries[last].epoch,
                 "states are published in the order of commits")
             let dropped = entries[last].pins == 0 ? entries.removeLast() : nil
-            // Mostly nobody reads anything older.
+            // Mostly nothing older is being read.
             let isAllFree = entries.isEmpty
             if !isAllFree {
                 Self.keep(replaced, of: before, in: &entries, before: entries.count, free: &free)
@@ -106,7 +107,7 @@ final class PinTable: Sendable {
         return dropped?.held
     }
 
-    /// Puts pages with the youngest state below `index`, or frees them.
+    /// Keeps pages with the newest state below `index`, or frees them.
     private static func keep(
         _ pages: [Page], of pool: PagePool, in entries: inout [Entry], before index: Int,
         free: inout [UInt]
@@ -142,7 +143,7 @@ final class PinTable: Sendable {
         if isRelease { released.withLock { $0 }?() }
     }
 
-    /// Where a state is in the table; most readers hold the published one.
+    /// Returns the position of a state in the table; most readers hold the published one.
     private static func position(of epoch: UInt64, in entries: [Entry]) -> Int {
         var low = 0
         var high = entries.count - 1
@@ -157,7 +158,7 @@ final class PinTable: Sendable {
 
     // MARK: Checking
 
-    /// What is wrong with the table, a sentence each.
+    /// Returns the problems of the table, a sentence each.
     func _checkInvariants() -> [String] {
         entries.withLock { entries in
             var problems: [String] = []

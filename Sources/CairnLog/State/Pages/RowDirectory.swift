@@ -6,7 +6,7 @@ package struct DirectoryCell: BitwiseCopyable, Equatable, Sendable {
 
     package static let empty = DirectoryCell(bits: 0)
     static let maximumVersion: UInt32 = (1 << 22) - 1
-    /// What there is between the cells of two rows that follow each other in a block and have the same version.
+    /// The difference between the cells of two consecutive rows in a block that have the same version.
     static let nextSlot: UInt64 = 1 << 22
 
     @inline(__always) init(bits: UInt64) { self.bits = bits }
@@ -23,10 +23,10 @@ package struct DirectoryCell: BitwiseCopyable, Equatable, Sendable {
     @inline(__always) package var slot: Int { Int(truncatingIfNeeded: bits >> 22) & 1023 }
     @inline(__always) var version: UInt32 { UInt32(truncatingIfNeeded: bits) & Self.maximumVersion }
 
-    /// Handle and slot in one: of the next slot of a block it is one more.
+    /// Handle and slot combined: the next slot of a block has a value one larger.
     @inline(__always) var place: UInt64 { bits >> 22 }
 
-    /// The version after this one: 0 is left out when they wrap.
+    /// Returns the version after this one: 0 is skipped when they wrap.
     @inline(__always) package static func next(_ version: UInt32) -> UInt32 {
         version >= maximumVersion ? 1 : version + 1
     }
@@ -41,8 +41,8 @@ package struct RowDirectory: BitwiseCopyable, Sendable {
     @inline(__always)
     package subscript(_ number: UInt32) -> DirectoryCell { DirectoryCell(bits: cells[number]) }
 
-    /// The first number from `start` on that has a row; nil if there is none. Pages without rows cost nothing:
-    /// numbers may lie far apart.
+    /// Returns the first number from `start` on that has a row; nil if there is none. Pages without rows cost
+    /// nothing: numbers may be far apart.
     func next(from start: UInt32) -> UInt32? {
         var number = start
         while let candidate = cells.written(from: number) {

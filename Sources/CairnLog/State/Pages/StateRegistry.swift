@@ -1,7 +1,7 @@
 // The states in use, and when a replaced page can be freed.
 //
-// Their table does not know of what kind they are: code for any kind of state would look its types up at each turn, and a
-// snapshot comes and goes in less.
+// Their table does not depend on the state's type: generic code would look its types up on each call, and a
+// snapshot is created and released in less time.
 //
 // Threads: any; one lock.
 
@@ -15,72 +15,73 @@ package final class StateRegistry<State: Sendable>: Sendable {
         table = PinTable(HeldState(state, epoch: epoch, pool: pool), epoch: epoch, pool: pool)
     }
 
-    /// Whether somebody wants to know when a state is not read any more.
+    /// Whether releases of states are reported.
     var tellsOfReleases: Bool {
         get { table.tellsOfReleases.load(ordering: .relaxed) }
         set { table.tellsOfReleases.store(newValue, ordering: .relaxed) }
     }
 
-    /// Keeps the published state readable until the result is let go.
+    /// Keeps the published state readable until the result is released.
     package func pin() -> PinnedState<State> { PinnedState(Self.held(table.pin()), table: table) }
 
-    /// The published state, for a commit that is about to replace it and nobody else.
+    /// Returns the published state; only for the commit that is about to replace it.
     func published() -> State { read { $0 } }
 
-    /// Looks at the published state.
+    /// Reads the published state.
     @inline(__always)
     package func read<R>(_ body: (State) -> R) -> R {
         let held = current()
         return withExtendedLifetime(held) {
             let result = body(held.state)
-            // What is read is read before this thread lets go of it, see `isUnused`.
+            // All reads happen before this thread releases it, see `isUnused`.
             table.meet()
             return result
         }
     }
 
-    /// Whether nobody else has a state that is published no more: then it may be changed, and used again.
+    /// Whether a state that is no longer published has no other owner: then it may be changed and reused.
     ///
-    /// Who had it without a pin has let go of it. That orders his reading before what the caller does now, but by a
-    /// count that the thread sanitizer does not see; a lock says the same in a way that it sees.
+    /// Readers that had it without a pin have released it. That orders their reads before the caller's
+    /// writes, but through a reference count that the thread sanitizer does not see; a lock expresses the
+    /// same order visibly.
     func isUnused(_ held: inout HeldState<State>?) -> Bool {
         guard isKnownUniquelyReferenced(&held) else { return false }
         table.meet()
         return true
     }
 
-    /// The same, shared.
+    /// Returns the published state, shared.
     package func current() -> HeldState<State> { Self.held(table.current) }
 
     private static func held(_ object: AnyObject) -> HeldState<State> {
         unsafeDowncast(object, to: HeldState<State>.self)
     }
 
-    /// What the pages of the published state are from.
+    /// The pool of the published state's pages.
     var pool: PagePool { table.pool }
 
-    /// How many states are kept readable, the published one included.
+    /// The number of states that are kept readable, including the published one.
     var count: Int { table.count }
 
     /// The number of the oldest state that is kept readable.
     var oldestEpoch: UInt64 { table.oldestEpoch }
 
-    /// The numbers of the states that are kept readable, the oldest first.
+    /// The numbers of the states that are kept readable, oldest first.
     var epochs: [UInt64] { table.epochs }
 
-    /// Says whether each state is to be compared with the one before it.
+    /// Sets whether each state is compared with the previous one.
     func watch(_ isWatched: Bool) { table.isWatched.store(isWatched, ordering: .relaxed) }
 
-    /// Says what is done when a state is not read any more, as long as `tellsOfReleases` is on. It may be done in any
-    /// thread, whatever that has locked.
+    /// Sets the closure to call when a state is no longer read, while `tellsOfReleases` is on. It may be
+    /// called in any thread, with any locks held.
     func onRelease(_ body: @escaping @Sendable () -> Void) { table.onRelease(body) }
 
-    /// Pages that only older states need.
+    /// The number of pages that only older states need.
     var keptPages: Int { table.keptPages }
 
-    /// Makes a state the one that readers get.
+    /// Publishes a state for readers.
     ///
-    /// - Parameter ownPool: what its pages are from, if it shares none with the states before.
+    /// - Parameter ownPool: the pool of its pages, if it shares none with earlier states.
     /// - Returns: both states, if they are watched.
     @discardableResult
     func publish(
@@ -93,9 +94,9 @@ package final class StateRegistry<State: Sendable>: Sendable {
         return transition
     }
 
-    /// Makes a state the one that readers get. Gives the one before, unless somebody has that pinned.
+    /// Publishes a state for readers. Returns the previous one, unless it is pinned.
     ///
-    /// - Parameter transition: gets both states, if they are watched.
+    /// - Parameter transition: receives both states, if they are watched.
     func publish(
         _ held: HeldState<State>, replaced: [Page], transition: inout StateTransition<State>?
     ) -> HeldState<State>? {
@@ -110,14 +111,15 @@ package final class StateRegistry<State: Sendable>: Sendable {
         return unused.map(Self.held)
     }
 
-    /// What is wrong with the table, a sentence each.
+    /// Returns the problems of the table, a sentence each.
     func _checkInvariants() -> [String] { table._checkInvariants() }
 }
 
-/// A state and its number, shared by all who read it: pinning costs one reference count, however many
-/// arrays a state has.
+/// A state and its number, shared by all readers: pinning costs one reference count, however many arrays a
+/// state has.
 package final class HeldState<State: Sendable>: @unchecked Sendable {
-    // Changed only by a thread that alone has the object: before others have got it, and after they have let it go.
+    // Only changed by a thread that is the sole owner of the object: before others have received it, and
+    // after they have released it.
     @exclusivity(unchecked) private(set) var state: State
     @exclusivity(unchecked) private(set) var epoch: UInt64
     let pool: PagePool
@@ -128,10 +130,10 @@ package final class HeldState<State: Sendable>: @unchecked Sendable {
         self.pool = pool
     }
 
-    /// Changes the state. Nobody else has the object.
+    /// Changes the state. The caller must be the only owner of the object.
     @inline(__always) func change(_ body: (inout State) -> Void) { body(&state) }
 
-    /// Exchanges the state and gives it another number. Nobody else has the object.
+    /// Exchanges the state and its number. The caller must be the only owner of the object.
     func exchange(_ other: inout State, epoch: UInt64) {
         swap(&state, &other)
         self.epoch = epoch

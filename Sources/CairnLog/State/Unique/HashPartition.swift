@@ -3,12 +3,12 @@
 //   header  capacity 4 | count 4 | page addresses of 8 bytes: 15 in a small header, 63 in a medium one, 511
 //           in a large one
 //
-// The lowest bit of a listed address says that the page was born in the commit of the header, so that a
-// change need not read the page's own header, which is another line of memory for each entry of a batch. The
-// bits are cleared when the header is copied.
+// The lowest bit of a listed address is set if the page was born in the commit of the header, so that a
+// change need not read the page's own header, which would be another cache line for each entry of a batch.
+// The bits are cleared when the header is copied.
 //
-// Invariants: capacity is a multiple of 64; at least one slot is empty, which is where every search ends; every
-// slot between an entry's home and the entry is full.
+// Invariants: capacity is a multiple of 64; at least one slot is empty, which ends every search; every slot
+// between an entry's home and the entry is full.
 // Threads: a value; see `PageTransaction`.
 
 import CCairn
@@ -19,7 +19,7 @@ struct HashPartition {
 
     private static let listOffset = 8
     private static let ownBit: UInt = 1
-    /// The slots that the largest header can list.
+    /// The number of slots that the largest header can list.
     static let maximumCapacity = 511 * 64
 
     @inline(__always) init(_ header: Page) { self.header = header }
@@ -34,17 +34,17 @@ struct HashPartition {
         }
     }
 
-    /// Whether another entry leaves it at most 0.8 full.
+    /// Whether it is at most 0.8 full with another entry.
     @inline(__always) var hasRoom: Bool { (count &+ 1) &* 5 <= capacity &* 4 }
 
-    /// The slots of a page.
+    /// Returns the slots of a page.
     @inline(__always) func words(_ page: Int) -> UnsafeMutableRawPointer {
         let listed = header.data.load(
             fromByteOffset: Self.listOffset &+ page &* 8, as: UInt.self)
         return Page(address: listed & ~Self.ownBit).data
     }
 
-    /// The slots of a page, to be changed; the header is of this commit.
+    /// Returns the slots of a page for changing; the header must belong to this commit.
     @inline(__always)
     private func writableWords(_ page: Int, in pages: inout PageTransaction)
         -> UnsafeMutableRawPointer
@@ -59,7 +59,7 @@ struct HashPartition {
 
     // MARK: Making
 
-    /// An empty table; the capacity is rounded up.
+    /// Creates an empty table; the capacity is rounded up.
     static func make(capacity: Int, in pages: inout PageTransaction) -> HashPartition {
         let count = max(1, (capacity + 63) / 64)
         precondition(
@@ -75,7 +75,7 @@ struct HashPartition {
         return HashPartition(header)
     }
 
-    /// A table with the entries that a checkpoint has of it; nil if they are not its entries.
+    /// Creates a table with entries from a checkpoint; nil if they do not belong to it.
     static func make(
         entries: UnsafeRawBufferPointer, capacity: Int, number: UInt32, bits: Int,
         in pages: inout PageTransaction
@@ -85,8 +85,8 @@ struct HashPartition {
             count < capacity
         else { return nil }
         let partition = make(capacity: capacity, in: &pages)
-        // They come in the order of their slots, so most belong at their home or behind the one before. All slots from `run` up to
-        // `next` are full: whoever is at home there belongs behind them.
+        // They come in the order of their slots, so most belong in their home slot or after the previous
+        // entry. All slots from `run` up to `next` are full: an entry whose home is there belongs after them.
         var run = 0
         var next = 0
         var page = 0
@@ -113,7 +113,8 @@ struct HashPartition {
                     continue
                 }
             }
-            // What goes on at the beginning comes first, and is put where the last ones would be.
+            // Entries that wrapped around to the beginning come first, and are put where the last ones would
+            // be.
             if start == capacity { (start, run) = (0, 0) }
             let slot = partition.emptySlot(from: start)
             partition.put(value, into: slot)
@@ -124,7 +125,7 @@ struct HashPartition {
         return partition
     }
 
-    /// The same table with a header of this commit.
+    /// Returns the same table with a header of this commit.
     @inline(__always)
     func writable(in pages: inout PageTransaction) -> HashPartition {
         header.birth == pages.epoch ? self : copy(in: &pages)
@@ -140,7 +141,7 @@ struct HashPartition {
         return HashPartition(own)
     }
 
-    /// A table of another capacity with the same entries; this one is given back.
+    /// Returns a table of another capacity with the same entries; releases this one.
     func resized(to capacity: Int, bits: Int, in pages: inout PageTransaction) -> HashPartition {
         let larger = HashPartition.make(capacity: capacity, in: &pages)
         for page in 0..<self.capacity / 64 {
@@ -155,7 +156,7 @@ struct HashPartition {
         return larger
     }
 
-    /// A table of a capacity without entries; this one is given back.
+    /// Returns an empty table of a capacity; releases this one.
     func resized(toEmpty capacity: Int, in pages: inout PageTransaction) -> HashPartition {
         release(in: &pages)
         return .make(capacity: capacity, in: &pages)
@@ -170,7 +171,7 @@ struct HashPartition {
 
     // MARK: Entries
 
-    /// Where an entry belongs.
+    /// Returns the home slot of an entry.
     @inline(__always) func home(_ half: UInt32, bits: Int) -> Int {
         Self.home(half, bits: bits, capacity: capacity)
     }
@@ -181,7 +182,7 @@ struct HashPartition {
         return Int(truncatingIfNeeded: (UInt64(rest) &* UInt64(capacity)) &>> 32)
     }
 
-    /// Asks for the memory of an entry's home.
+    /// Prefetches the memory of an entry's home slot.
     @inline(__always) func prefetch(_ half: UInt32, bits: Int) {
         let slot = home(half, bits: bits)
         cairn_prefetch(words(slot &>> 6) + (slot & 63) &* 8)
@@ -197,13 +198,13 @@ struct HashPartition {
             of: value, toByteOffset: (slot & 63) &* 8, as: UInt64.self)
     }
 
-    /// The first empty slot from the home of an entry on.
+    /// Returns the first empty slot from the home of an entry on.
     @inline(__always)
     private func emptySlot(_ value: UInt64, bits: Int) -> Int {
         emptySlot(from: home(UInt32(truncatingIfNeeded: value), bits: bits))
     }
 
-    /// The first empty slot from another one on.
+    /// Returns the first empty slot from another one on.
     @inline(__always)
     private func emptySlot(from start: Int) -> Int {
         let capacity = capacity
@@ -219,14 +220,14 @@ struct HashPartition {
         return slot
     }
 
-    /// Adds an entry to a table that has room, and a header of this commit.
+    /// Inserts an entry into a table that has room, and a header of this commit.
     @inline(__always)
     func insert(_ value: UInt64, bits: Int, in pages: inout PageTransaction) {
         set(emptySlot(value, bits: bits), value, in: &pages)
         count &+= 1
     }
 
-    /// Adds an entry to a table of which every page is of this commit, and does not count it.
+    /// Inserts an entry without counting it; all pages of the table must belong to this commit.
     @inline(__always)
     private func fill(_ value: UInt64, bits: Int) {
         put(value, into: emptySlot(value, bits: bits))
@@ -251,7 +252,8 @@ struct HashPartition {
         }
     }
 
-    /// Empties a slot and moves back what had to go past it; the header is of this commit.
+    /// Empties a slot and moves back the entries that had to go past it; the header must belong to this
+    /// commit.
     func remove(_ slot: Int, bits: Int, in pages: inout PageTransaction) {
         let capacity = capacity
         var hole = slot
@@ -262,7 +264,7 @@ struct HashPartition {
             let value = self[next]
             if value == 0 { break }
             let home = home(UInt32(truncatingIfNeeded: value), bits: bits)
-            // An entry may fill the hole unless its home lies after the hole, going round to the entry.
+            // An entry may fill the hole unless its home is after the hole, wrapping around up to the entry.
             let staysPut =
                 hole <= next ? (home > hole && home <= next) : (home > hole || home <= next)
             if staysPut { continue }
@@ -273,7 +275,7 @@ struct HashPartition {
         count &-= 1
     }
 
-    /// A table with room for as many, whatever is in it.
+    /// Returns a table with the same capacity; its contents are undefined.
     func emptyCopy(in pages: inout PageTransaction) -> HashPartition {
         let own = pages.allocate(header.size)
         own.data.storeBytes(of: UInt32(truncatingIfNeeded: capacity), as: UInt32.self)
@@ -285,10 +287,12 @@ struct HashPartition {
         return HashPartition(own)
     }
 
-    /// Fills another table of the capacity with the entries of this one, without some of them. Where many leave, that is faster
-    /// than closing the hole of each. Any thread may do it that alone has the other table.
+    /// Fills another table of the same capacity with the entries of this one, except some. If many are
+    /// removed, that is faster than closing the hole of each. Any thread may do it that is the sole owner of
+    /// the other table.
     ///
-    /// - Returns: the number of an object that has no such entry here, if there is one: then the other table is worth nothing.
+    /// - Returns: the number of an object without such an entry here, if there is one: then the other table
+    ///   is invalid.
     func fill(
         _ other: HashPartition, without entries: Slice<UnsafeBufferPointer<UInt64>>, bits: Int
     )
@@ -296,7 +300,7 @@ struct HashPartition {
     {
         let capacity = capacity
         return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: capacity / 64) { leaving in
-            // By page, a bit for each slot.
+            // By page, a bit for each slot to empty.
             leaving.initialize(repeating: 0)
             for entry in entries {
                 guard let slot = slot(of: entry, bits: bits) else {
@@ -325,7 +329,7 @@ struct HashPartition {
 
     // MARK: Checking
 
-    /// What is wrong with the table of a partition, a sentence each.
+    /// Returns the problems of a partition's table, a sentence each.
     func problems(partition: UInt32, bits: Int) -> [String] {
         var problems: [String] = []
         let capacity = capacity
@@ -337,7 +341,7 @@ struct HashPartition {
         guard let empty = values.firstIndex(of: 0) else {
             return problems + ["partition \(partition) has no empty slot"]
         }
-        // Once round from an empty slot: an entry's home lies between the last empty slot and the entry.
+        // One round from an empty slot: an entry's home is between the last empty slot and the entry.
         var run = 0
         for step in 1...capacity {
             let slot = (empty + step) % capacity

@@ -1,7 +1,7 @@
 // The rows that refer to an object: the inverse of a to-one column.
 //
-// The rows that point at one target form a doubly linked list through one cell a row, so that a target that
-// a million rows point at costs as little to change as one with a single row:
+// The rows that refer to one target form a doubly linked list through one cell per row, so that a target with
+// a million rows costs as little to change as one with a single row:
 //   heads   target number → first row 32 | count 32
 //   links   row number → row before 32 | row after 32
 //
@@ -14,17 +14,17 @@ package struct InverseTable: BitwiseCopyable, Sendable {
 
     package init() {}
 
-    /// How many rows point at a target.
+    /// Returns the number of rows that refer to a target.
     func count(of target: UInt32) -> Int { Int(heads[target] & 0xFFFF_FFFF) }
 
-    /// Adds the rows that point at a target, in the order of their numbers.
+    /// Appends the rows that refer to a target, in the order of their numbers.
     func sources(of target: UInt32, into sources: inout [UInt32]) {
         let start = sources.count
         let head = heads[target]
         var source = UInt32(truncatingIfNeeded: head >> 32)
-        // Rows enter at the front, so a list that nobody has moved a row in falls.
+        // Rows are inserted at the front, so a list in which no row was moved is descending.
         var isFalling = true
-        // By the count: a list that came from a file may lead in a circle.
+        // Bounded by the count: a list from a file may be circular.
         for _ in 0..<(head & 0xFFFF_FFFF) where source != 0 {
             if sources.count > start, source >= sources[sources.count &- 1] { isFalling = false }
             sources.append(source)
@@ -33,21 +33,21 @@ package struct InverseTable: BitwiseCopyable, Sendable {
         if isFalling { sources[start...].reverse() } else { sources[start...].sort() }
     }
 
-    /// Asks for the memory of the head of a target's list.
+    /// Prefetches the memory of the head of a target's list.
     @inline(__always) func prefetchHead(of target: UInt32) { heads.table.prefetch(target) }
 
-    /// Asks for the memory of the first link of a target's list, and gives the row; 0 if there is none.
+    /// Prefetches the memory of the first link of a target's list, and returns the row; 0 if there is none.
     @inline(__always) func prefetchFirst(of target: UInt32) -> UInt32 {
         let head = heads[target]
         let first = UInt32(truncatingIfNeeded: head >> 32)
         if first == 0 { return 0 }
         links.table.prefetch(first)
-        // Mostly the rows before it follow, in the line of memory before.
+        // Mostly the rows with the preceding numbers follow, in the preceding cache line.
         if head & 0xFFFF_FFFF > 1, first > 8 { links.table.prefetch(first &- 8) }
         return first
     }
 
-    /// Adds a row that is in no list.
+    /// Inserts a row that is in no list.
     package mutating func insert(source: UInt32, target: UInt32, in pages: inout PageTransaction) {
         let head = heads.writableCell(target, in: &pages)
         let first = UInt32(truncatingIfNeeded: head.pointee >> 32)
@@ -61,7 +61,7 @@ package struct InverseTable: BitwiseCopyable, Sendable {
         head.pointee = UInt64(source) << 32 | (head.pointee & 0xFFFF_FFFF) &+ 1
     }
 
-    /// Takes a row out; false if it is not there.
+    /// Removes a row; false if it does not exist.
     @discardableResult
     mutating func remove(source: UInt32, target: UInt32, in pages: inout PageTransaction) -> Bool {
         let head = heads.writableCell(target, in: &pages)
@@ -89,7 +89,7 @@ package struct InverseTable: BitwiseCopyable, Sendable {
 
     // MARK: Checking
 
-    /// What is wrong with the lists of the targets below a number, a sentence each.
+    /// Returns the problems of the lists of the targets below a number, a sentence each.
     func _checkInvariants(targetsBelow end: UInt32) -> [String] {
         var problems: [String] = []
         var reached: Set<UInt32> = []

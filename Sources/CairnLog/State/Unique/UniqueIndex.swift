@@ -1,23 +1,24 @@
 // Hash of a key → its object.
 //
 // A slot is 8 bytes: object number 32 | lower half of the key's hash 32; zero is an empty slot, since numbers
-// count from 1. Slots lie in pages of 64. The upper bits of the stored half choose the partition, the others
-// the home in it: (rest × capacity) >> 32. So neither growth nor a change of the number of partitions ever
-// reads a key: both stream through the slots in order. Collisions go to the next slot; removal shifts back.
+// count from 1. Slots are in pages of 64. The upper bits of the stored half select the partition, the others
+// the home in it: (rest × capacity) >> 32. Therefore neither growth nor a change of the number of partitions
+// ever reads a key: both read the slots in order. Collisions go to the next slot; removal shifts back.
 //
 // Growth: a partition that is 0.8 full becomes 1.18 times larger, so an entry takes 10 to 12 bytes. There is
 // one partition up to 24,000 entries, then 128, 1,024 from 1.6 million on, 16,384 from 20 million on, and
 // 262,144 from 320 million on. (More and earlier would leave small tables half empty: 58 bytes an entry at
-// 5,000 with 1,024 of them.) A bulk load says beforehand how many there will be, and nothing grows.
+// 5,000 with 1,024 of them.) A bulk load announces the number of entries, and nothing grows.
 //
-// The hash is never identity: whoever asks gets candidates and compares keys. Two keys share their 32 bits
-// once in four thousand million pairs, so at a million entries one probe in four thousand looks in vain.
+// The hash is never identity: the caller gets candidates and compares keys. Two keys share their 32 bits once
+// in four thousand million pairs, so with a million entries one probe in four thousand finds a wrong
+// candidate.
 //
-// Within a commit many rows may have one key for the time being. Their entries cannot be spread: beyond what one partition holds
-// the index says that it is crowded, and is good for nothing any more; the commit is refused.
+// Within a commit many rows may temporarily have one key. Their entries cannot be distributed: if they exceed
+// one partition, the index reports that it is crowded, and becomes unusable; the commit fails.
 //
-// Invariants: IX1: one entry for each live row that has a key (see `KeyForm`). Every slot between an entry's home and the
-// entry is full.
+// Invariants: IX1: one entry for each live row that has a key (see `KeyForm`). Every slot between an entry's
+// home and the entry is full.
 // Threads: a value; see `PageTransaction`.
 
 import CCairn
@@ -28,17 +29,17 @@ import Synchronization
 package struct UniqueIndex: BitwiseCopyable, Sendable {
     /// Partition → address of its header page; empty as long as there is one partition.
     private var partitions = RadixArray()
-    /// The same of the only partition: a page for this alone would be copied by each commit.
+    /// The address for the only partition: each commit would copy a page for this alone.
     private var only: UInt = 0
     private var partitionBits = 0
     private(set) var count = 0
-    /// Whether it has lost entries, as more came to have one hash than a partition can hold.
+    /// Whether it has lost entries, because more had one hash than a partition can contain.
     private(set) var isCrowded = false
-    /// From how many entries on there are to be more partitions.
+    /// The number of entries from which on there are more partitions.
     private var splitLimit: Int
-    /// The slots that a new partition begins with, and one that grows has at least.
+    /// The initial number of slots of a new partition, and the minimum of one that grows.
     private var plannedCapacity = 64
-    /// Halves the limits below that often, so that tests cross them with few entries.
+    /// Halves the limits below this many times, so that tests cross them with few entries.
     private let splitShift: Int
 
     private static let splits: [(limit: Int, bits: Int)] = [
@@ -52,10 +53,10 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
 
     // MARK: Checkpoints
 
-    /// How many bits of a hash tell the partitions apart.
+    /// The number of hash bits that select a partition.
     var bits: Int { partitionBits }
 
-    /// Calls the body with each partition that there is.
+    /// Calls the body with each existing partition.
     func forEachPartition(_ body: (UInt32, HashPartition) -> Void) {
         for number in 0..<(UInt32(1) << UInt32(partitionBits)) {
             let header = header(ofPartition: number)
@@ -63,13 +64,13 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         }
     }
 
-    /// How many partitions there are, or can be.
+    /// The number of partitions, including those that do not exist yet.
     var partitionCount: UInt32 { UInt32(1) << UInt32(partitionBits) }
 
-    /// Has a partition read that is still in a checkpoint.
+    /// Loads a partition that is still in a checkpoint.
     func loadPartition(_ number: UInt32) { _ = header(ofPartition: number) }
 
-    /// An index that a checkpoint holds, still without entries; nil if there is none with so many bits.
+    /// An index from a checkpoint, without entries so far; nil if none has that number of bits.
     init?(bits: Int) {
         self.init()
         guard bits == 0 || Self.splits.contains(where: { $0.bits == bits }) else { return nil }
@@ -77,7 +78,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         splitLimit = Self.splits.first { $0.bits > bits }?.limit ?? .max
     }
 
-    /// Puts a partition, or what stands for one, where there is none yet; false if it cannot be there.
+    /// Restores a missing partition, or its placeholder; false if it cannot be there.
     mutating func restore(
         _ number: UInt32, header: UInt, count: Int, in pages: inout PageTransaction
     ) -> Bool {
@@ -103,7 +104,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         }
     }
 
-    /// The header of a partition; none if there is none.
+    /// Returns the header of a partition; none if there is none.
     @inline(__always) private func header(ofPartition number: UInt32) -> Page {
         let address = address(ofPartition: number)
         return LatePage.isTagged(address)
@@ -117,7 +118,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         private let partition: HashPartition
         private let half: UInt32
         private var slot: Int
-        /// The page of the slot; nil when there is none left.
+        /// The page of the slot; nil at the end.
         private var words: UnsafeRawPointer?
 
         @inline(__always)
@@ -135,7 +136,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
             words = UnsafeRawPointer(partition.words(slot &>> 6))
         }
 
-        /// The next candidate; nil when there is none left.
+        /// Returns the next candidate; nil at the end.
         @inline(__always)
         mutating func next() -> UInt32? {
             while let words {
@@ -160,7 +161,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
             return rest.next() == nil
         }
 
-        /// The first candidate that has the key, as whoever compares keys says.
+        /// Returns the first candidate that has the key, according to the closure.
         @inline(__always)
         func first(where hasKey: (UInt32) throws(StoreError) -> Bool) throws(StoreError)
             -> UInt32?
@@ -172,7 +173,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
             return nil
         }
 
-        /// Goes on to the next page when the slot lies there.
+        /// Moves to the next page when the slot is there.
         @inline(__always)
         private mutating func turnPage() {
             guard slot & 63 == 0 else { return }
@@ -181,7 +182,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         }
     }
 
-    /// The candidates for a hash. The index must not change while they are gone through.
+    /// Returns the candidates for a hash. The index must not change during the iteration.
     @inline(__always)
     func firstCandidate(hash: UInt64) -> Cursor {
         let half = UInt32(truncatingIfNeeded: hash)
@@ -190,14 +191,14 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         return Cursor(HashPartition(header), half: half, bits: partitionBits)
     }
 
-    /// Asks for the memory of the partition that a hash belongs to, of which `prefetchHome` asks for the slot.
+    /// Prefetches the memory of a hash's partition; `prefetchHome` prefetches its slot.
     @inline(__always)
     func prefetchPartition(hash: UInt64) {
         let header = loadedHeader(of: UInt32(truncatingIfNeeded: hash))
         if !header.isNone { cairn_prefetch(UnsafeRawPointer(header.data)) }
     }
 
-    /// Asks for the memory of the first slot that is looked at for a hash.
+    /// Prefetches the memory of the first slot to search for a hash.
     @inline(__always)
     func prefetchHome(hash: UInt64) {
         let half = UInt32(truncatingIfNeeded: hash)
@@ -205,15 +206,15 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         if !header.isNone { HashPartition(header).prefetch(half, bits: partitionBits) }
     }
 
-    /// The header of the partition that half a hash belongs to. What is still in a checkpoint is not read before it is
-    /// needed.
+    /// Returns the header of the partition for half a hash. A partition that is still in a checkpoint is not
+    /// read before it is needed.
     @inline(__always) private func loadedHeader(of half: UInt32) -> Page {
         let address = address(ofPartition: partition(of: half))
         return LatePage.isTagged(address)
             ? LatePage.loadedPage(address) : Page(address: address)
     }
 
-    /// The partition that the lower half of a hash belongs to.
+    /// Returns the partition for the lower half of a hash.
     @inline(__always) func partition(of half: UInt32) -> UInt32 {
         partitionBits == 0 ? 0 : half &>> UInt32(truncatingIfNeeded: 32 &- partitionBits)
     }
@@ -224,7 +225,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
 
     // MARK: Changing
 
-    /// Adds an entry.
+    /// Inserts an entry.
     @inline(__always)
     package mutating func insert(hash: UInt64, number: UInt32, in pages: inout PageTransaction) {
         assert(number != 0, "object numbers count from 1")
@@ -235,7 +236,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         count &+= 1
     }
 
-    /// Takes an entry out; false if it is not there.
+    /// Removes an entry; false if it does not exist.
     mutating func remove(hash: UInt64, number: UInt32, in pages: inout PageTransaction) -> Bool {
         let half = UInt32(truncatingIfNeeded: hash)
         let header = self.header(of: half)
@@ -250,7 +251,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         return true
     }
 
-    /// A partition that many entries leave.
+    /// A partition from which many entries are removed.
     private struct Leaving {
         let partition: UInt32
         let entries: Range<Int>
@@ -258,11 +259,11 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         let new: HashPartition
     }
 
-    /// Takes many entries out, each the number above and half of the hash below; those of a partition come one after the
-    /// other, in any order.
+    /// Removes many entries, each with the number in the upper and half of the hash in the lower bits; those
+    /// of a partition must be consecutive, in any order.
     ///
-    /// - Parameter crew: who helps.
-    /// - Returns: the number of an object that has no such entry, if there is one.
+    /// - Parameter crew: the threads that help.
+    /// - Returns: the number of an object without such an entry, if there is one.
     mutating func remove(
         grouped entries: [UInt64], in pages: inout PageTransaction, _ crew: ScanCrew? = nil
     ) -> UInt32? {
@@ -302,7 +303,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
     ) -> UInt32? {
         if many.isEmpty { return nil }
         let bits = partitionBits
-        // By partition: an object that has no entry there, or 0.
+        // By partition: an object without an entry there, or 0.
         let missing = UnsafeMutablePointer<UInt32>.allocate(capacity: many.count)
         missing.initialize(repeating: 0, count: many.count)
         defer { missing.deallocate() }
@@ -338,28 +339,28 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         return first
     }
 
-    /// So many partitions are made anew before a helper is awake.
+    /// The number of partitions below which all are rebuilt before a helper is awake.
     private static let partitionsWorthHelp = 16
 
-    /// Says that there will be about `total` entries, so that partitions get their size once. Entries that do
-    /// not come leave the memory for them unused.
+    /// Announces that there will be about `total` entries, so that partitions are sized once. If fewer
+    /// entries come, the memory for them stays unused.
     package mutating func reserve(_ total: Int, in pages: inout PageTransaction) {
         guard total > count else { return }
         if total >= splitLimit { split(expecting: total, in: &pages) }
         plannedCapacity = max(plannedCapacity, capacity(expecting: total))
     }
 
-    /// The slots of a partition that gets its share of all entries, and some more: entries spread evenly, with
-    /// a little luck.
+    /// Returns the number of slots for a partition with its share of all entries, and some more: hashes
+    /// mostly distribute entries evenly.
     private func capacity(expecting total: Int) -> Int {
         let share = total >> partitionBits
         var spread = 1
         while spread * spread < share { spread *= 2 }
-        // At most a share of a full table: the rest is up to growth.
+        // At most the share of a full table: growth does the rest.
         return min(HashPartition.maximumCapacity, (share + 2 * spread) * 5 / 4 + 64)
     }
 
-    /// Gives all pages back.
+    /// Releases all pages.
     mutating func removeAll(in pages: inout PageTransaction) {
         for number in 0..<(UInt32(1) << UInt32(partitionBits)) {
             let header = header(ofPartition: number)
@@ -375,7 +376,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         setAddress(ofPartition: number, partition.header.address, in: &pages)
     }
 
-    /// The partition of a hash, to be changed, with room for an entry.
+    /// Returns the partition of a hash for changing, with room for an entry.
     @inline(__always)
     private mutating func roomyPartition(_ half: UInt32, in pages: inout PageTransaction)
         -> HashPartition
@@ -400,7 +401,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
             if old.hasRoom {
                 partition = old.writable(in: &pages)
             } else if old.capacity >= HashPartition.maximumCapacity {
-                // The largest table is not full before its partition is split, if hashes are spread evenly.
+                // With evenly distributed hashes, a partition is split before the largest table is full.
                 isCrowded = true
                 partition = old.resized(toEmpty: 64, in: &pages)
             } else {
@@ -413,7 +414,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         return partition
     }
 
-    /// Makes as many partitions as there are to be for a number of entries.
+    /// Creates the number of partitions intended for a number of entries.
     @inline(never)
     private mutating func split(expecting total: Int, in pages: inout PageTransaction) {
         var fresh = UniqueIndex(splitShift: splitShift)
@@ -426,7 +427,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
                 break
             }
         }
-        // Where nothing is announced, growth by small steps goes on: room to spare would only be empty.
+        // If no number was announced, growth continues in small steps: spare room would only be empty.
         fresh.plannedCapacity =
             total == count
             ? (count >> fresh.partitionBits) * 5 / 4 : fresh.capacity(expecting: total)
@@ -450,7 +451,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
 
     // MARK: Checking
 
-    /// What is wrong with the index, a sentence each.
+    /// Returns the problems of the index, a sentence each.
     func _checkInvariants() -> [String] {
         var problems: [String] = []
         var entries = 0

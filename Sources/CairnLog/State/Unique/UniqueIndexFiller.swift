@@ -1,23 +1,23 @@
 // Fills a unique index with many entries, some hundreds of a partition at a time.
 //
-//   1. Entries are gathered by the upper bits of their hash, as the index tells its partitions apart.
-//   2. When there are enough of a partition they go in: its table is in the cache after the first of them, where one
-//      entry after the other would wait for memory each time.
+//   1. Entries are gathered by the upper bits of their hash, which select partitions in the index.
+//   2. When there are enough for a partition, they are inserted: its table is in the cache after the first of
+//      them, while inserting entries one by one would wait for memory each time.
 //
 // Threads: one owner.
 
 /// Collects entries for a unique index.
 final class UniqueIndexFiller {
     private let bits: Int
-    /// How many entries of a partition are gathered.
+    /// The number of entries that are gathered for a partition.
     private let room: Int
     private let entries: UnsafeMutablePointer<UInt64>
     private let counts: UnsafeMutablePointer<UInt16>
 
-    /// - Parameter index: room was made in it for what is to come.
+    /// - Parameter index: the index, with capacity reserved for the entries.
     init(for index: UniqueIndex) {
         bits = index.bits
-        // Four megabytes for all of them; with very many partitions somewhat more.
+        // Four megabytes for all of them; somewhat more with very many partitions.
         room = max(32, min(4096, (1 << 19) >> bits))
         entries = .allocate(capacity: room << bits)
         counts = .allocate(capacity: 1 << bits)
@@ -47,7 +47,7 @@ final class UniqueIndexFiller {
     ) {
         for position in 0..<Int(counts[partition]) {
             let entry = entries[partition &* room &+ position]
-            // Of a hash an index looks at the lower half alone.
+            // An index only uses the lower half of a hash.
             index.insert(
                 hash: entry & 0xFFFF_FFFF, number: UInt32(truncatingIfNeeded: entry &>> 32),
                 in: &pages)
@@ -55,7 +55,7 @@ final class UniqueIndexFiller {
         counts[partition] = 0
     }
 
-    /// Puts in what is left.
+    /// Inserts the remaining entries.
     func finish(_ index: inout UniqueIndex, in pages: inout PageTransaction) {
         for partition in 0..<1 << bits { flush(partition, to: &index, in: &pages) }
     }
