@@ -1,17 +1,17 @@
-// The one door to the operating system.
+// The single entry point to the operating system.
 //
-// Everything the engine asks of a disk goes through these two protocols, so that every fault of a
-// disk can be a test. There is no rename and no mapping of files into memory: nothing needs them, and
-// each would be one more way to lose data in a crash.
+// The engine accesses a disk only through these two protocols, so that a test can inject every disk fault.
+// There is no rename and no memory mapping: nothing requires them, and each would add a way to lose data in a
+// crash.
 //
-// Calls are coarse (one per read or write), so existentials cost nothing that matters.
+// Calls are coarse (one per read or write), so the cost of existentials is negligible.
 //
-// What every implementation keeps:
-//   1. A call is whole or throws `FileSystemError`; interruptions and short transfers are not seen.
-//   2. Reading past the end gives fewer bytes, never an error. What was never written reads as zero.
-//   3. A file that was unlinked stays readable and writable through what is open.
-//   4. Locks belong to the open file: another open, of this process too, is somebody else.
-//   5. Numbers that no file can have (offsets over `Int64.max`) throw and never trap.
+// Every implementation guarantees:
+//   1. A call completes or throws `FileSystemError`; callers see no interruptions and no short transfers.
+//   2. A read past the end returns fewer bytes and never throws. Bytes that were never written read as zero.
+//   3. An unlinked file stays readable and writable through its open files.
+//   4. Locks belong to the open file: another open file is another lock owner, also within this process.
+//   5. Offsets that no file can have (over `Int64.max`) throw and never trap.
 //
 // Threads: a file system and its files may be used from any thread at once. What a reader gets of
 // bytes that another thread is writing is not defined, as with the system's own calls.
@@ -20,43 +20,45 @@ package import SystemPackage
 
 /// Folders and files of one kind of disk.
 package protocol FileSystem: Sendable {
-    /// Opens a regular file; a folder is EISDIR, anything else that is no regular file EINVAL.
+    /// Opens a regular file. Throws EISDIR for a folder, and EINVAL for anything else that is not a regular
+    /// file.
     func open(_ path: FilePath, _ mode: OpenMode) throws(FileSystemError) -> any File
 
-    /// Makes the names in a folder durable: files created and unlinked there before the call.
+    /// Makes the names in a folder durable: those of files created and unlinked there before the call.
     func syncDirectory(_ path: FilePath) throws(FileSystemError)
 
-    /// The names in a folder without "." and "..", in the order of their bytes.
+    /// Returns the names in a folder without "." and "..", sorted by their bytes.
     func list(_ path: FilePath) throws(FileSystemError) -> [String]
 
-    /// Takes the name of a file away; the content lives until nobody has it open.
+    /// Removes the name of a file; the content exists until the last open file is closed.
     func unlink(_ path: FilePath) throws(FileSystemError)
 
-    /// Makes one folder; its parent must exist.
+    /// Creates one folder; its parent must exist.
     func makeDirectory(_ path: FilePath) throws(FileSystemError)
 
-    /// Removes a folder that is empty.
+    /// Removes an empty folder.
     func removeDirectory(_ path: FilePath) throws(FileSystemError)
 
-    /// Which file or folder a path leads to, whatever it is called.
+    /// Returns the identity of the file or folder at a path, independent of its name.
     func identity(of path: FilePath) throws(FileSystemError) -> FileIdentity
 
-    /// How many bytes the disk that a folder is on has free for users without privileges; nil where that is not known. Their
-    /// shares of the disk are not looked at.
+    /// Returns the bytes that are free for unprivileged users on the disk of a folder; nil if unknown.
+    /// Ignores their quotas.
     func availableBytes(in path: FilePath) -> UInt64?
 
-    /// The kind of the disk that a folder is on, or will be once it is made, if other machines may have that disk too: locks of
-    /// theirs may not be seen here. Nil for a disk of this machine's own, and where the system does not tell.
+    /// Returns the kind of the disk that a folder is on, or will be on once it is created, if other machines
+    /// may share that disk: their locks may not be visible here. Nil for a local disk, and if the system does
+    /// not report it.
     func sharedDisk(of path: FilePath) -> String?
 
-    /// The machine that this process runs on; nil where the system does not tell.
+    /// The machine that this process runs on; nil if the system does not report it.
     var host: Host? { get }
 
-    /// Who has something of a file locked, as far as the system tells whoever asks.
+    /// Returns the processes that hold locks in a file, as far as the system reports them to the caller.
     func users(of file: any File) -> [FileUser]
 
-    /// Has a closure called soon after a file was written to, in a thread of the system's own, until the watch is stopped or
-    /// goes; nil where the system tells of no writes.
+    /// Calls a closure soon after a write to a file, on a thread of the system's, until the watch is stopped
+    /// or deallocated; returns nil if the system does not report writes.
     func watch(_ path: FilePath, _ body: @escaping @Sendable () -> Void) -> (any FileWatch)?
 }
 
@@ -71,60 +73,63 @@ extension FileSystem {
     package var host: Host? { nil }
 }
 
-/// An open regular file. It closes when the last reference goes; `close` does so with an error to see.
+/// An open regular file. It closes when the last reference goes away; `close` also reports errors.
 package protocol File: AnyObject, Sendable {
-    /// The path it was opened by, for messages; it may lead elsewhere by now.
+    /// The path that the file was opened with, for messages; it may refer to another file by now.
     var path: FilePath { get }
 
-    /// Which file this is, as `FileSystem.identity(of:)` tells it.
+    /// The file's identity, as `FileSystem.identity(of:)` returns it.
     var identity: FileIdentity { get }
 
-    /// Fills `buffer` from `offset` on. Gives the bytes read: fewer than asked only at the end of the file.
+    /// Fills `buffer` from `offset` on. Returns the bytes read: fewer than requested only at the end of the
+    /// file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileSystemError)
         -> Int
 
-    /// Says that a part will be read soon, so that a disk can begin. A hint: nothing depends on it.
+    /// Announces that a range will be read soon, so that the disk can start. A hint: nothing depends on it.
     func advise(at offset: UInt64, count: UInt64)
 
-    /// Writes all of `bytes` at `offset`, making the file longer where needed. When it throws, any
-    /// beginning of `bytes` may have been written.
+    /// Writes all of `bytes` at `offset`, and extends the file where needed. If it throws, any prefix of
+    /// `bytes` may have been written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError)
 
-    /// Says that a part that was written will be synced soon, so that a disk can begin. A hint: nothing depends on it.
+    /// Announces that a written range will be synced soon, so that the disk can start. A hint: nothing
+    /// depends on it.
     func beginWriting(at offset: UInt64, count: UInt64)
 
-    /// Returns when content and size are on the medium. After it has thrown, nothing is known of any
-    /// write since the last success, and calling again proves nothing.
+    /// Returns once content and size are on the medium. After it has thrown, the state of all writes since
+    /// the last success is unknown, and another call proves nothing.
     func synchronizeData() throws(FileSystemError)
 
-    /// Cuts or lengthens (with zeros) the file to `size` bytes.
+    /// Truncates or extends (with zeros) the file to `size` bytes.
     func truncate(to size: UInt64) throws(FileSystemError)
 
     func size() throws(FileSystemError) -> UInt64
 
-    /// Locks one byte (which need not exist) without waiting; false where another open file is in the
-    /// way. A lock this open file already has on the byte is replaced.
+    /// Locks one byte (which need not exist) without waiting; returns false if another open file holds a
+    /// conflicting lock. Replaces a lock that this open file already holds on the byte.
     func lock(byte: UInt64, exclusive: Bool) throws(FileSystemError) -> Bool
 
-    /// Whether `lockWaiting` is there.
+    /// Whether `lockWaiting` is supported.
     var canWaitForLocks: Bool { get }
 
-    /// Locks one byte exclusively, and waits in the system while another open file is in the way: who has waited longest comes
-    /// next. It may meet `close`, and throws EBADF then, though only when the byte is free.
+    /// Locks one byte exclusively, and waits in the system while another open file holds a conflicting lock:
+    /// the longest waiter is next. It may overlap with `close`, and then throws EBADF, though only once the
+    /// byte is free.
     func lockWaiting(byte: UInt64) throws(FileSystemError)
 
-    /// Drops the lock of one byte, if this open file has it.
+    /// Releases the lock on one byte, if this open file holds it.
     func unlock(byte: UInt64) throws(FileSystemError)
 
-    /// Whether another open file has the byte locked, in whatever way.
+    /// Returns whether another open file has locked the byte, shared or exclusively.
     func isLocked(byte: UInt64) throws(FileSystemError) -> Bool
 
-    /// The process that has the byte locked through another open file: nil for nobody, and where the
-    /// system does not tell.
+    /// Returns the process that has locked the byte through another open file; nil if there is none, and if
+    /// the system does not report it.
     func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32?
 
-    /// Closes now and drops the locks. Everything after it throws EBADF. No other call of this object but `lockWaiting`
-    /// may be under way.
+    /// Closes the file now and releases its locks. Every later call throws EBADF. No other call on this
+    /// object except `lockWaiting` may be in progress.
     func close() throws(FileSystemError)
 }
 
@@ -139,18 +144,18 @@ extension File {
 
 /// How a file is opened.
 package enum OpenMode: Sendable, Hashable, CaseIterable {
-    /// To read what exists.
+    /// Reads an existing file.
     case read
-    /// To read and write what exists.
+    /// Reads and writes an existing file.
     case readWrite
-    /// A new file to read and write; EEXIST where the name is taken.
+    /// Creates a file to read and write; throws EEXIST if the name exists.
     case create
-    /// To read and write, made empty where it does not exist.
+    /// Reads and writes a file, and creates it empty if it does not exist.
     case createOrOpen
 }
 
-/// A file's or folder's identity on this machine, the same whatever path leads to it. No other has it
-/// while the file has a name or is open; a disk may give it again after that.
+/// The identity of a file or folder on this machine, the same for every path to it. It is unique while the
+/// file has a name or is open; a disk may reuse it after that.
 package struct FileIdentity: Sendable, Hashable {
     package let device: UInt64
     package let inode: UInt64
@@ -162,7 +167,7 @@ package struct FileIdentity: Sendable, Hashable {
 }
 
 extension FileSystem {
-    /// Opens what exists; nil if nothing has this path.
+    /// Opens an existing file; returns nil if nothing exists at this path.
     package func openIfPresent(_ path: FilePath, _ mode: OpenMode) throws(FileSystemError)
         -> (any File)?
     {
@@ -173,7 +178,7 @@ extension FileSystem {
         }
     }
 
-    /// Whether something (file or folder) has this path.
+    /// Returns whether a file or folder exists at this path.
     package func exists(_ path: FilePath) throws(FileSystemError) -> Bool {
         do {
             _ = try identity(of: path)
@@ -185,7 +190,7 @@ extension FileSystem {
 }
 
 extension File {
-    /// Writes all of `bytes` at `offset`, as the call above.
+    /// Writes all of `bytes` at `offset`, like the requirement above.
     package func write(_ bytes: RawSpan, at offset: UInt64) throws(FileSystemError) {
         try bytes.withUnsafeBytes { (bytes) throws(FileSystemError) in
             try write(bytes, at: offset)

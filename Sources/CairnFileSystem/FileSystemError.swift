@@ -1,14 +1,14 @@
-// What went wrong at the door to the operating system, with enough to act on.
+// Errors of the operating system, with enough detail to act on.
 
 package import SystemPackage
 
-/// One failed call: what was asked, of which file, and the system's reason.
+/// One failed call: the operation, the file, and the system's reason.
 package struct FileSystemError: Error, Sendable, Hashable {
     package let operation: Operation
     package let path: FilePath
     /// The system's error number.
     package let code: Errno
-    /// Where in the file, for calls that name a place.
+    /// The offset in the file, for calls that have one.
     package let offset: UInt64?
 
     package init(_ operation: Operation, _ path: FilePath, _ code: Errno, offset: UInt64? = nil) {
@@ -18,7 +18,7 @@ package struct FileSystemError: Error, Sendable, Hashable {
         self.offset = offset
     }
 
-    /// The calls of the file system, for errors and for counting them in tests.
+    /// The calls of the file system, for errors and for call counts in tests.
     package enum Operation: String, Sendable, Hashable, CaseIterable {
         case open = "open"
         case syncDirectory = "sync folder"
@@ -47,7 +47,7 @@ extension FileSystemError: CustomStringConvertible {
         return "cannot \(operation.rawValue) \(path)\(place): \(code) (\(code.rawValue))\(advice)"
     }
 
-    /// What a person can do about it, where the number alone says it.
+    /// What a user can do about the error, where the error number alone determines it.
     private var advice: String? {
         switch code {
         case .noSpace: "free some space on that disk and try again"

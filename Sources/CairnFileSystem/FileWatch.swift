@@ -1,14 +1,15 @@
-// Tells of what is written to a file, by whatever process. Linux only.
+// Reports writes to a file by any process. Linux only.
 //
-//   1. One descriptor and one thread serve all watches of the process; both are made for the first of them and stay.
-//   2. The kernel knows a file by one number, however often it is watched: the last watch of a file takes it away.
-//   3. The thread waits in the kernel, so what nobody writes to costs nothing.
+//   1. One descriptor and one thread serve all watches of the process; the first watch creates both, and they
+//      stay.
+//   2. The kernel has one number per file for all its watches: the last watch of a file removes it.
+//   3. The thread waits in the kernel, so a file without writes costs nothing.
 //
 // Threads: any; one lock. What is told runs in the thread of all watches, without the lock: it is to be short.
 
-/// Something that is told of writes to a file until it is stopped.
+/// A watch that is notified of writes to a file until it is stopped.
 package protocol FileWatch: AnyObject, Sendable {
-    /// Nothing is told after it, but for what is under way.
+    /// Stops the watch: no notification starts after it, though one may be in progress.
     func stop()
 }
 
@@ -22,12 +23,12 @@ package protocol FileWatch: AnyObject, Sendable {
     internal import Synchronization
     internal import SystemPackage
 
-    /// A watch by inotify.
+    /// A watch that uses inotify.
     final class InotifyWatch: FileWatch {
         private let number: CInt
         private let place: UInt64
 
-        /// Nil if the system has no watch to give.
+        /// Returns nil if the system provides no watch.
         init?(_ path: FilePath, _ body: @escaping @Sendable () -> Void) {
             guard let (number, place) = InotifyWatches.shared.add(path, body) else { return nil }
             self.number = number
@@ -48,10 +49,10 @@ package protocol FileWatch: AnyObject, Sendable {
             var last: UInt64 = 0
         }
 
-        /// Microseconds between two tellings.
+        /// Microseconds between two notifications.
         private static let pause: UInt32 = 5000
 
-        /// -1: there is none to be had.
+        /// -1 if inotify is unavailable.
         private let descriptor: CInt
         private let contents = Mutex(Contents())
 
@@ -104,7 +105,7 @@ package protocol FileWatch: AnyObject, Sendable {
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { return }
                 var numbers: Set<CInt> = []
-                // What the system could not keep may have been of any file.
+                // Events that the kernel dropped may concern any file.
                 var hasLost = false
                 var offset = 0
                 while offset + MemoryLayout<inotify_event>.size <= count {
@@ -120,7 +121,7 @@ package protocol FileWatch: AnyObject, Sendable {
                     }
                 }
                 for body in bodies { body() }
-                // Where somebody writes all the time, what is written meanwhile is told together.
+                // Under constant writes, this combines several writes into one notification.
                 usleep(Self.pause)
             }
         }

@@ -1,16 +1,16 @@
-// Which machine this is, as long as it runs.
+// The identity of this machine until it restarts.
 //
-// Two machines may share a disk, and each has locks of its own. The identifier is the kernel's, made anew at every start of
-// it: all containers of a machine have the same one, and no other machine has it, also none that was cloned.
+// Two machines may share a disk, and each has its own locks. The kernel creates the identifier at every boot:
+// all containers of a machine have the same one, and no other machine has it, not even a clone.
 
 internal import SystemPackage
 
-/// A machine that runs.
+/// A running machine.
 package struct Host: Sendable {
-    /// What the kernel called this run of itself: 128 bits.
+    /// The kernel's identifier of this boot: 128 bits.
     package let high: UInt64
     package let low: UInt64
-    /// What it is called, for messages: a container has a name of its own.
+    /// The host name, for messages: a container has its own.
     package let name: String
 
     package init(high: UInt64, low: UInt64, name: String) {
@@ -19,7 +19,8 @@ package struct Host: Sendable {
         self.name = name
     }
 
-    /// Reads the identifier as the kernel writes it: 32 digits of base 16, with hyphens; nil if it is something else.
+    /// Parses the identifier as the kernel writes it: 32 hexadecimal digits with hyphens; returns nil for
+    /// anything else.
     package init?(boot text: some StringProtocol, name: String) {
         let digits = text.utf8.filter { $0 > 0x20 && $0 != UInt8(ascii: "-") }
         guard digits.count == 32,
@@ -32,7 +33,7 @@ package struct Host: Sendable {
 
 #if os(Linux)
     extension Host {
-        /// The machine that this process runs on; nil if the kernel does not say it.
+        /// Returns the machine that this process runs on; nil if the kernel does not report it.
         static func current() -> Host? {
             let name = SystemText.read("/proc/sys/kernel/hostname").prefix { $0 != "\n" }
             return Host(

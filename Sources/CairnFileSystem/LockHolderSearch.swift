@@ -1,16 +1,16 @@
-// Finds the process behind a lock of an open file. Linux only.
+// Finds the process that holds a lock of an open file. Linux only.
 //
-// The kernel names no process for such a lock, since an open file can be shared by several. But
-// /proc/<process>/fdinfo/<descriptor> shows the locks of each open file:
+// The kernel names no process for such a lock, since several processes can share an open file. But
+// /proc/<process>/fdinfo/<descriptor> lists the locks of each open file:
 //
 //     lock:   1: OFDLCK  ADVISORY  WRITE -1 08:01:131122 0 0
 //
-//   1. For every process we may look into and each of its descriptors: read the lock lines.
-//   2. A line counts if its byte range holds the byte asked for.
-//   3. The descriptor must lead to the same file (device numbers in the line differ on some disks).
+//   1. For each readable process and each of its descriptors: read the lock lines.
+//   2. A line counts if its byte range contains the requested byte.
+//   3. The descriptor must refer to the same file (device numbers in the line differ on some disks).
 //
-// It is run once, when a store turns out to be in use, and is best effort: what cannot be read is
-// passed over. Of several processes that share the open file, the first found is told.
+// It runs once, when a store turns out to be in use, and is best effort: it skips what it cannot read. If
+// several processes share the open file, it returns the first one it finds.
 
 #if os(Linux)
 
@@ -22,20 +22,22 @@
     internal import SystemPackage
 
     enum LockHolderSearch {
-        /// - Parameter own: the asker's descriptor in this process, whose locks are not in its way.
+        /// - Parameter own: the caller's descriptor in this process, whose locks do not conflict with its own
+        ///   request.
         static func process(
             locking byte: Int64, of file: FileIdentity, except own: CInt
         ) -> Int32? {
             users(of: file, except: own) { $0.hasLocked(byte) }.first?.process
         }
 
-        /// Those who have something of a file locked, and whom the closure takes; only the first of them if `own` is given.
+        /// Returns the processes that have locked parts of a file and satisfy the closure; only the first one
+        /// if `own` is provided.
         static func users(
             of file: FileIdentity, except own: CInt? = nil, where isWanted: (FileUser) -> Bool
         ) -> [FileUser] {
             let disk = POSIXFileSystem()
             let here = getpid()
-            // Oneself last: reading another process costs little, and others are who is asked for.
+            // This process comes last: reading other processes costs little, and the caller looks for them.
             let processes = ((try? disk.list("/proc")) ?? []).compactMap { Int32($0) }
             var found: [FileUser] = []
             for process in processes.filter({ $0 != here }) + [here] {
@@ -60,12 +62,13 @@
             return found
         }
 
-        /// Whether a line tells of an open file's lock on the byte.
+        /// Returns whether a line lists an open file's lock on the byte.
         static func covers(_ line: Substring, _ byte: Int64) -> Bool {
             range(line)?.contains(byte) ?? false
         }
 
-        /// The bytes that a line says an open file has locked. Its last two fields are the first byte and the last one or EOF.
+        /// Returns the byte range that an open file has locked according to a line. Its last two fields are
+        /// the first byte and the last one or EOF.
         private static func range(_ line: Substring) -> ClosedRange<Int64>? {
             let fields = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
             guard fields.first == "lock:", fields.count >= 4, fields.contains("OFDLCK"),
@@ -76,7 +79,7 @@
             return first <= last ? first...last : nil
         }
 
-        /// Whether a line says that a file is open to be written: how it was opened, in octal.
+        /// Returns whether a line shows that a file is open for writing: it lists the open flags in octal.
         private static func isOpenToWrite(_ line: Substring) -> Bool {
             guard line.hasPrefix("flags:"),
                 let flags = Int32(line.dropFirst(6).filter { $0 != " " && $0 != "\t" }, radix: 8)
@@ -89,7 +92,8 @@
             return String(name.prefix { $0 != "\n" })
         }
 
-        /// When a process was started: ticks since the machine was, behind the name, which may have any characters.
+        /// Returns when a process was started. The file has clock ticks since boot, after the program name,
+        /// which may contain any characters.
         private static func start(of folder: FilePath) -> Double? {
             let fields =
                 SystemText.read(folder.appending("stat")).split(separator: ")").last?

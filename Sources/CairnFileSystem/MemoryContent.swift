@@ -1,4 +1,4 @@
-// One file of a disk in memory: its bytes and its locks, shared by everything that has it open.
+// One file of an in-memory disk: its bytes and its locks, shared by all its open files.
 //
 // Threads: any; one lock for both parts. The bytes of a read or a write move under it.
 
@@ -26,7 +26,7 @@ final class MemoryContent: Sendable {
     }
 }
 
-/// Who has which byte locked, by the number of the opening.
+/// The locked bytes and their owners, by the number of the open file.
 struct ByteLocks: Sendable {
     private enum Holders {
         case shared(Set<UInt64>)
@@ -35,7 +35,8 @@ struct ByteLocks: Sendable {
 
     private var bytes: [UInt64: Holders] = [:]
 
-    /// Locks or changes the lock of `owner`; false where another is in the way.
+    /// Locks a byte for `owner`, or changes its lock; returns false if another owner holds a conflicting
+    /// lock.
     mutating func lock(_ byte: UInt64, exclusive: Bool, by owner: UInt64) -> Bool {
         if exclusive {
             if isHeld(byte, byOtherThan: owner) { return false }

@@ -1,6 +1,6 @@
-// One opening of a file of a disk in memory.
+// One open file of an in-memory disk.
 //
-// Checks come in the order in which the real disk makes them, so that errors agree too.
+// Checks run in the same order as on the real disk, so that errors are the same.
 // Threads: any.
 
 internal import Synchronization
@@ -17,7 +17,7 @@ package import SystemPackage
 package final class MemoryFile: File {
     package let path: FilePath
     private let content: MemoryContent
-    /// Who this is among those that lock.
+    /// The lock owner's number.
     private let number: UInt64
     private let mayWrite: Bool
     private let isClosed = Atomic(false)
@@ -105,7 +105,7 @@ package final class MemoryFile: File {
 
     package func lockHolder(byte: UInt64) throws(FileSystemError) -> Int32? {
         try checkLock(.lockHolder, byte)
-        // A disk in memory has no other process than this one.
+        // An in-memory disk has only this process.
         return content.withLocks { $0.isHeld(byte, byOtherThan: number) } ? getpid() : nil
     }
 

@@ -1,25 +1,25 @@
-// A disk in memory: what the store in memory lives on, and the fast disk of tests.
+// An in-memory disk, for in-memory stores, and as the fast disk of tests.
 //
-// It behaves as the real one to the byte and to the error number; one suite of tests runs on both.
-// Folders are dictionaries by folder number; a file is an object that the folder's entry and everything
-// open share, so an unlinked file lives as long as it is open.
+// It behaves exactly like the real disk, including error numbers; one test suite runs on both. Folders are
+// dictionaries by folder number; a file is an object that the folder's entry and all open files share, so an
+// unlinked file exists as long as it is open.
 //
-// Relative paths start at the root; there are no links. A sync has nothing to do: content is as durable
-// as the process.
+// Relative paths start at the root; there are no links. A sync does nothing: content is as durable as the
+// process.
 //
-// Invariants: each folder has an entry in `folders` and in `parents` until it is removed; numbers of
-// files, folders and opens are never given twice.
+// Invariants: each folder has an entry in `folders` and in `parents` until it is removed; numbers of files,
+// folders and opens are never reused.
 // Threads: the tree has one lock, each file has its own; the tree's is never taken inside a file's.
 
 internal import Synchronization
 package import SystemPackage
 
-/// Files and folders in memory. Give one instance to all that shall see the same disk.
+/// Files and folders in memory. Use one instance for everything that must see the same disk.
 package final class MemoryFileSystem: FileSystem {
     private let device: UInt64
     private let tree = Mutex(MemoryTree())
 
-    /// Above every device number of a system, so that no file here is taken for one there.
+    /// Above all device numbers of a real system, so that identities of files here and there never collide.
     private static let nextDevice = Atomic<UInt64>(1 << 63)
 
     package init() {

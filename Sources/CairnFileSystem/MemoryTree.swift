@@ -1,7 +1,7 @@
-// The names of a disk in memory. Pure values: the lock around them is the file system's.
+// The names of an in-memory disk. Pure values: the file system's lock guards them.
 //
-// A path is walked a component at a time, as the system does, so that "a/../b" fails where "a" is not
-// there. What a path leads to is a `Place`: the folder it is in, its name there and what has that name.
+// A path is resolved one component at a time, as the system does, so that "a/../b" fails if "a" does not
+// exist. A path resolves to a `Place`: its folder, its name there and the entry with that name.
 
 internal import SystemPackage
 
@@ -13,13 +13,13 @@ struct MemoryTree: Sendable {
 
     struct Place {
         let folder: UInt64
-        /// Nil where the path ends in "/", "." or "..": then `folder` itself is meant.
+        /// Nil if the path ends in "/", "." or "..": then it refers to `folder` itself.
         let name: FilePath.Component?
         let entry: Entry?
     }
 
     private static let root: UInt64 = 1
-    /// What the systems allow a name, in bytes.
+    /// The limit of the systems for a name, in bytes.
     private static let longestName = 255
     private static let longestPath = 4095
 
@@ -42,7 +42,7 @@ struct MemoryTree: Sendable {
         var entry: Entry?
         for component in path.components {
             if name != nil {
-                // The component before must be a folder for this one to be in it.
+                // The component before must be a folder.
                 switch entry {
                 case .folder(let number): folder = number
                 case .file: throw .notDirectory
@@ -63,7 +63,7 @@ struct MemoryTree: Sendable {
         return Place(folder: folder, name: name, entry: entry)
     }
 
-    /// The number of the folder that a path leads to.
+    /// Returns the number of the folder at a path.
     func folder(_ path: FilePath) throws(Errno) -> UInt64 {
         let place = try place(path)
         if place.name == nil { return place.folder }
@@ -74,7 +74,7 @@ struct MemoryTree: Sendable {
         }
     }
 
-    /// The number of whatever a path leads to.
+    /// Returns the number of the file or folder at a path.
     func inode(_ path: FilePath) throws(Errno) -> UInt64 {
         let place = try place(path)
         if place.name == nil { return place.folder }
@@ -87,7 +87,7 @@ struct MemoryTree: Sendable {
 
     // MARK: Calls
 
-    /// The file and a number for this opening of it.
+    /// Returns the file, and a number for this open file.
     mutating func open(
         _ path: FilePath, _ mode: OpenMode, on device: UInt64
     ) throws(Errno) -> (MemoryContent, UInt64) {

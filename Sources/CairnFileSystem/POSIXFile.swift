@@ -1,7 +1,7 @@
 // One open descriptor of the real disk.
 //
-// Transfers are cut into pieces of at most 1 GiB (the systems cap a call just under 2 GiB, some with an
-// error) and go on after a short transfer until done or until the end of the file.
+// Transfers are split into pieces of at most 1 GiB (the systems cap a call just under 2 GiB, some with an
+// error). After a short transfer they continue until done or until the end of the file.
 //
 // Invariant: the descriptor is open exactly as long as `isClosed` is false; it is closed once.
 // Threads: any; `close` must not meet another call (a reused descriptor would be somebody else's file).
@@ -23,7 +23,7 @@ package final class POSIXFile: File {
     package let identity: FileIdentity
     private let descriptor: CInt
     private let isClosed = Atomic(false)
-    /// How many threads wait for a lock.
+    /// The number of threads that wait for a lock.
     private let waiting = Mutex(0)
 
     private static let longestTransfer = 1 << 30
@@ -41,7 +41,7 @@ package final class POSIXFile: File {
     package func close() throws(FileSystemError) {
         let code = waiting.withLock { count -> CInt? in
             guard !isClosed.exchange(true, ordering: .relaxed) else { return nil }
-            // The file stays open as long as somebody waits.
+            // The open file exists as long as a thread waits.
             if count > 0 { _ = repeatingInterrupted { cairn_ofd_unlock_all(descriptor) } }
             return closeDescriptor(descriptor)
         }
@@ -55,7 +55,7 @@ package final class POSIXFile: File {
     ) throws(FileSystemError) -> Int {
         try checkOpen(.read)
         guard let start = buffer.baseAddress, let first = Int64(exactly: offset) else { return 0 }
-        // What would lie past the largest offset cannot be there.
+        // No byte can exist past the largest offset.
         let count = Int(min(Int64(buffer.count), Int64.max - first))
         var done = 0
         while done < count {
@@ -92,7 +92,7 @@ package final class POSIXFile: File {
             if moved > 0 {
                 done += moved
             } else if moved == 0 {
-                // Not known to happen for a regular file; going on would be an endless loop.
+                // Not known to happen for a regular file; another attempt could loop forever.
                 throw error(.write, EIO, at: offset + UInt64(done))
             } else if errno != EINTR {
                 throw error(.write, errno, at: offset + UInt64(done))
@@ -144,8 +144,8 @@ package final class POSIXFile: File {
 
     package func lockWaiting(byte: UInt64) throws(FileSystemError) {
         let place = try lockPlace(.lock, byte)
-        // The lock belongs to the open file whichever descriptor it is taken by; and one that is closed may be another file's
-        // by the time that the byte is free.
+        // The lock belongs to the open file, whichever descriptor it is taken through. The wait uses a copy,
+        // because the number of a closed descriptor may belong to another file by the time the byte is free.
         let (copy, failure) = waiting.withLock { count -> (CInt, CInt) in
             if isClosed.load(ordering: .relaxed) { return (-1, EBADF) }
             let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
@@ -172,7 +172,8 @@ package final class POSIXFile: File {
         try testLock(byte) != 0
     }
 
-    /// The process that has the byte locked through another open file; 0 for nobody, less where that is not told.
+    /// Returns the process that has locked the byte through another open file; 0 if there is none, negative
+    /// if the system does not report it.
     private func testLock(_ byte: UInt64) throws(FileSystemError) -> Int32 {
         let place = try lockPlace(.lockHolder, byte)
         var holder: Int32 = 0
@@ -197,7 +198,7 @@ package final class POSIXFile: File {
         _ operation: FileSystemError.Operation, _ byte: UInt64
     ) throws(FileSystemError) -> Int64 {
         try checkOpen(operation)
-        // The byte after it must have a number too.
+        // The end of the range, one past the byte, must be a valid offset.
         guard byte < UInt64(Int64.max) else { throw error(operation, EOVERFLOW, at: byte) }
         return Int64(byte)
     }

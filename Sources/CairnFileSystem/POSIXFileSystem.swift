@@ -1,8 +1,8 @@
 // The real disk.
 //
 //   1. Every descriptor is opened close-on-exec: a child process must not inherit locks.
-//   2. EINTR is tried again, except for close, where the descriptor is gone either way.
-//   3. A folder is synced through a descriptor of its own.
+//   2. Calls are repeated after EINTR, except for close, where the descriptor is closed either way.
+//   3. A folder is synced through its own descriptor.
 //
 // Threads: no state; the kernel does the locking.
 
@@ -40,7 +40,7 @@ package struct POSIXFileSystem: FileSystem {
         let descriptor = try openDescriptor(path, O_RDONLY | O_DIRECTORY, .syncDirectory)
         let code = repeatingInterrupted { fsync(descriptor) == 0 ? 0 : errno }
         _ = closeDescriptor(descriptor)
-        // Some network and FUSE disks have no sync of folders: their names are as durable as they get.
+        // Some network and FUSE disks cannot sync folders: their names are already as durable as possible.
         if code != 0 && code != EINVAL && code != ENOTSUP {
             throw FileSystemError(.syncDirectory, path, Errno(rawValue: code))
         }
@@ -61,7 +61,7 @@ package struct POSIXFileSystem: FileSystem {
                 }
                 break
             }
-            // By address: the entry may be shorter than its type, so copying it would read too far.
+            // By address: the entry may be shorter than its type, so a copy would read out of bounds.
             let name = UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name)!
             let text = String(cString: name.assumingMemoryBound(to: CChar.self))
             if text != "." && text != ".." { names.append(text) }
@@ -106,7 +106,7 @@ package struct POSIXFileSystem: FileSystem {
         let code = repeatingInterrupted {
             path.withPlatformString { statvfs($0, &status) == -1 ? errno : 0 }
         }
-        // Some disks of a network say that they have no blocks at all.
+        // Some network disks report that they have no blocks at all.
         guard code == 0, status.f_blocks > 0 else { return nil }
         let (bytes, isTooLarge) = UInt64(status.f_bavail).multipliedReportingOverflow(
             by: UInt64(status.f_frsize))
@@ -129,14 +129,14 @@ package struct POSIXFileSystem: FileSystem {
     ) throws(FileSystemError) -> CInt {
         var descriptor: CInt = -1
         try call(operation, path) {
-            // The permissions are cut by the user's umask, as for every file of theirs.
+            // The user's umask restricts the permissions, as for every file of theirs.
             descriptor = openFile($0, flags | O_CLOEXEC, 0o666)
             return descriptor
         }
         return descriptor
     }
 
-    /// Makes a call that gives -1 and `errno` on failure.
+    /// Makes a call that returns -1 and sets `errno` on failure.
     private func call(
         _ operation: FileSystemError.Operation, _ path: FilePath,
         _ body: (UnsafePointer<CChar>) -> CInt
@@ -158,7 +158,7 @@ private func unlinkFile(_ path: UnsafePointer<CChar>) -> CInt {
     unlink(path)
 }
 
-/// Repeats `body`, which gives an error number or 0, while a signal interrupts it.
+/// Repeats `body`, which returns an error number or 0, while a signal interrupts it.
 func repeatingInterrupted(_ body: () -> CInt) -> CInt {
     while true {
         let code = body()
@@ -166,13 +166,13 @@ func repeatingInterrupted(_ body: () -> CInt) -> CInt {
     }
 }
 
-/// Closes once: after EINTR too the descriptor is gone, and closing again could hit another file.
+/// Closes a descriptor once: it is closed after EINTR too, and a second close could hit another file.
 func closeDescriptor(_ descriptor: CInt) -> CInt {
     guard close(descriptor) == -1 else { return 0 }
     return errno == EINTR ? 0 : errno
 }
 
-/// Names in the order of their UTF-8 bytes, whatever the folder's own order.
+/// Returns names sorted by their UTF-8 bytes, independent of the folder's order.
 func sortedByBytes(_ names: [String]) -> [String] {
     names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
 }

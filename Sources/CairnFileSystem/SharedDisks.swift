@@ -1,11 +1,11 @@
-// Which kinds of disk other machines may have too. Linux only.
+// The kinds of disk that other machines may share. Linux only.
 //
-//   1. statfs tells the kind by a number.
-//   2. FUSE has one number for all that is made with it: the type of the mount says which it is.
+//   1. statfs reports the kind as a number.
+//   2. All FUSE file systems have the same number: the type of the mount identifies them.
 //
-// A kind that is not in the tables counts as this machine's own: a disk that is reached over the network block by block has
-// an ordinary file system, which two machines cannot mount anyway. What a virtual machine shares with the one that it runs
-// on is shared by two kernels, which know nothing of each other's locks.
+// A kind that is not in the tables counts as local: a network block device has an ordinary file system, which
+// two machines cannot mount anyway. A folder that a virtual machine shares with its host is shared by two
+// kernels, which do not see each other's locks.
 
 #if os(Linux)
 
@@ -18,7 +18,7 @@
     internal import SystemPackage
 
     enum SharedDisks {
-        /// By the number that the kernel gives (linux/magic.h) or the module of the disk.
+        /// By the number that the kernel (linux/magic.h) or the file system's module defines.
         private static let kinds: [UInt32: String] = [
             0x0000_6969: "nfs", 0x0000_517b: "smb", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb2",
             0x0000_564c: "ncp", 0x5346_414f: "afs", 0x6b41_4653: "afs", 0x7375_7245: "coda",
@@ -31,8 +31,8 @@
 
         private static let fuse: UInt32 = 0x6573_5546
 
-        /// By the type of the mount. Others that are made with FUSE are local: archives, encrypted folders, disks of other
-        /// systems.
+        /// By the type of the mount. Other FUSE file systems are local: archives, encrypted folders, disks of
+        /// other systems.
         private static let fuseKinds: Set<String> = [
             "virtiofs", "fuse.virtiofs", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph",
             "fuse.ceph-fuse", "fuse.s3fs", "fuse.s3backer", "fuse.goofys", "fuse.mountpoint-s3",
@@ -44,8 +44,8 @@
             "fuse.onedriver", "fuse.vmhgfs-fuse", "fuse.prl_fsd", "fuse.grpcfuse", "fuse.osxfs",
         ]
 
-        /// The kind of the disk that a folder is on, or will be once it is made; nil for one of this machine's own, and where
-        /// the system does not tell.
+        /// Returns the kind of the disk that a folder is on, or will be on once it is created; nil for a
+        /// local disk, and if the system does not report it.
         static func kind(of folder: FilePath) -> String? {
             guard let (number, path) = number(of: folder) else { return nil }
             if let kind = kinds[number] { return kind }
@@ -53,7 +53,8 @@
             return fuseKind(ofDevice: device, mounts: SystemText.read("/proc/self/mountinfo"))
         }
 
-        /// The kind's number, and the folder that it is of: the parent's if there is none of that name.
+        /// Returns the kind's number, and the folder it was read from: the nearest parent if the folder does
+        /// not exist.
         private static func number(of folder: FilePath) -> (UInt32, FilePath)? {
             var number: UInt32 = 0
             var path = folder
@@ -69,7 +70,7 @@
             return nil
         }
 
-        /// The numbers of the device that a folder is on, as the table of mounts has them: "0:45".
+        /// Returns the device numbers of a folder's disk as the mount table writes them: "0:45".
         private static func device(of path: FilePath) -> String? {
             guard let identity = try? POSIXFileSystem().identity(of: path) else { return nil }
             let device = identity.device
@@ -78,12 +79,12 @@
             return "\(major):\(minor)"
         }
 
-        /// The type of the mount with a device, if other machines may have it too.
+        /// Returns the type of the mount with a device, if other machines may share it.
         ///
         ///     36 35 0:45 / /mnt/b rw,nosuid master:1 - fuse.sshfs user@machine:/b rw
         ///
-        /// - Parameter mounts: the table of mounts, in whose lines the device is the third field and the type the first one
-        ///   behind a hyphen.
+        /// - Parameter mounts: the mount table; in its lines the device is the third field, and the type is
+        ///   the first one after a hyphen.
         static func fuseKind(ofDevice device: String, mounts: String) -> String? {
             for line in mounts.split(separator: "\n") {
                 let fields = line.split(separator: " ")

@@ -1,14 +1,14 @@
-// The bytes of a file in memory, in pages that exist only where something was written.
+// The bytes of an in-memory file, in pages that exist only where something was written.
 //
-// Invariants: every page is `pageSize` bytes; no page lies wholly at or past `size`; bytes of the last
+// Invariants: every page is `pageSize` bytes; no page is wholly at or past `size`; bytes of the last
 // page past `size` are zero, so that growing shows zeros.
 // Threads: a plain value with one owner.
 
 struct SparseBytes: ~Copyable, @unchecked Sendable {
-    // Its pages belong to it alone, so whoever has the value may use them from any thread.
+    // This value owns its pages exclusively, so its owner may use them from any thread.
 
-    /// Small enough that a file of a few bytes costs little, large enough that finding a page is nothing
-    /// beside copying it.
+    /// Small enough that a file of a few bytes costs little, large enough that finding a page is negligible
+    /// compared with copying it.
     static let pageSize = 16 * 1024
 
     private(set) var size: UInt64 = 0
@@ -18,7 +18,7 @@ struct SparseBytes: ~Copyable, @unchecked Sendable {
         for page in pages.values { page.deallocate() }
     }
 
-    /// Copies what there is from `offset` on into `target`; gives the number of bytes.
+    /// Copies the existing bytes from `offset` on into `target`; returns their number.
     func read(into target: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
         guard offset < size else { return 0 }
         let count = Int(min(UInt64(target.count), size - offset))
@@ -33,7 +33,7 @@ struct SparseBytes: ~Copyable, @unchecked Sendable {
         return count
     }
 
-    /// Puts `bytes` at `offset`; their end must be a number an offset can be.
+    /// Writes `bytes` at `offset`; their end must be a valid offset.
     mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
         Self.forEachPiece(offset, bytes.count) { page, within, done, length in
@@ -66,7 +66,7 @@ struct SparseBytes: ~Copyable, @unchecked Sendable {
         return page
     }
 
-    /// Cuts a range at page borders: page number, place in the page, bytes before, bytes of this piece.
+    /// Splits a range at page boundaries: page number, offset in the page, bytes before, bytes of this piece.
     private static func forEachPiece(
         _ offset: UInt64, _ count: Int, _ body: (UInt64, Int, Int, Int) -> Void
     ) {

@@ -1,4 +1,4 @@
-// The time of day as a seam, so that a test can say what time it is.
+// The time of day as a dependency, so that a test can set it.
 
 internal import Synchronization
 
@@ -10,13 +10,13 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// The time that commits are stamped with.
+/// The clock for the timestamps of commits.
 package protocol StoreClock: Sendable {
-    /// Seconds since 2001-01-01 00:00 UTC, the reference date of `Date`.
+    /// Returns the seconds since 2001-01-01 00:00 UTC, the reference date of `Date`.
     func now() -> Double
 }
 
-/// The system's clock. It may be set back: nothing may rely on it growing.
+/// The system's clock. It may be set back: code must not rely on it to increase.
 package struct SystemClock: StoreClock {
     /// Seconds from 1970-01-01 to 2001-01-01.
     private static let referenceDate = 978_307_200.0
@@ -32,7 +32,7 @@ package struct SystemClock: StoreClock {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that stands still until a test moves it.
 package final class ManualClock: StoreClock {
     private let time: Mutex<Double>
 
@@ -48,7 +48,7 @@ package final class ManualClock: StoreClock {
         time.withLock { $0 = now }
     }
 
-    /// Moves the clock, back too where `seconds` is negative.
+    /// Moves the clock, backwards if `seconds` is negative.
     package func advance(by seconds: Double) {
         time.withLock { $0 += seconds }
     }

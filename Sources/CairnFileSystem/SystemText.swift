@@ -1,14 +1,14 @@
-// What the kernel tells in files of /proc. Linux only.
+// Reads text that the kernel provides in files of /proc. Linux only.
 
 #if os(Linux)
 
     internal import SystemPackage
 
     enum SystemText {
-        /// More than any such file has.
+        /// More than any such file contains.
         private static let limit = 1 << 24
 
-        /// The content of a file whose size is told as 0; empty where it cannot be read.
+        /// Returns the content of a file whose reported size is 0; an empty string if it cannot be read.
         static func read(_ path: FilePath) -> String {
             guard let file = try? POSIXFileSystem().open(path, .read) else { return "" }
             var room = 1 << 14

@@ -1,10 +1,10 @@
 // The encodings of strings and other bytes.                             Format 50, F-530 to F-532
 //
-//   1. Starts and lengths of the chosen rows are gathered; a nil row has length 0.
-//   2. The dictionary trial numbers the different values with a small table of first rows. It gives up
-//      when three of four rows so far were new, which it asks from 128 rows on (of 50 values in turn 32 rows hold 32), or
-//      when a probe gets long.
-//   3. The dictionary is taken where it is smaller than lengths and bytes.
+//   1. Gathers starts and lengths of the selected rows; a nil row has length 0.
+//   2. The dictionary trial numbers the distinct values with a small hash table of first rows. It gives up
+//      when three of four rows so far were new, which it checks every 128 rows (of 50 values in turn 32 rows
+//      contain 32), or when a probe gets long.
+//   3. Uses the dictionary if it is smaller than lengths and bytes.
 
 extension BlockEncoder {
     mutating func encodeBytes(
@@ -107,8 +107,9 @@ extension BlockEncoder {
         }
     }
 
-    /// Numbers the different values: `codes` a row, `firstRows` a value.
-    /// - Returns: how many there are; nil if it gave up.
+    /// Numbers the distinct values: `codes` has one code per row, `firstRows` one row per value.
+    ///
+    /// - Returns: the number of distinct values; nil if it gave up.
     func distinct(
         _ data: UnsafePointer<UInt8>, _ rows: Int, _ nils: UnsafePointer<UInt8>?
     ) -> Int? {
@@ -150,7 +151,7 @@ extension BlockEncoder {
         return count &* 4 > rows &* 3 ? nil : count
     }
 
-    /// A number that differs for most different values: of length, first and last eight bytes.
+    /// Returns a hash of length, first and last eight bytes: different for most distinct values.
     @inline(__always)
     private static func mix(_ bytes: UnsafePointer<UInt8>, _ length: Int) -> UInt64 {
         var first: UInt64 = 0
@@ -206,7 +207,7 @@ extension BlockEncoder {
             + rows * Self.codeWidth(entries)
     }
 
-    /// The bytes of a code: none if there is only one value.
+    /// Returns the bytes of a code: 0 if there is only one value.
     static func codeWidth(_ entries: Int) -> Int {
         entries == 1 ? 0 : entries <= 256 ? 1 : 2
     }
@@ -217,7 +218,7 @@ extension BlockEncoder {
         let width = Self.codeWidth(entries)
         raw.append(UInt16(entries))
         raw.append(UInt8(width))
-        // The floats' memory is free while bytes are encoded: it takes the lengths of the entries.
+        // The memory for floats is free while bytes are encoded, and holds the lengths of the entries.
         for entry in 0..<entries {
             scratch.floats[entry] = scratch.lengths[Int(scratch.firstRows[entry])]
         }

@@ -1,7 +1,8 @@
 // The encodings of integers, floating-point numbers and UUIDs.         Format 50, F-510 to F-522
 //
-// Each function appends the body of a slice to `raw` and says which encoding it chose. The values have
-// something in every row; `nils` says where it means nothing, and there the format asks for zeros (F-503).
+// Each function appends the body of a slice to `raw` and returns the encoding that it chose. The values
+// contain something in every row; `nils` marks the rows where it is meaningless, and there the format
+// requires zeros (F-503).
 
 extension BlockEncoder {
     mutating func encodeIntegers(
@@ -19,12 +20,12 @@ extension BlockEncoder {
         return .narrow
     }
 
-    /// The difference of all neighbours, if there is one.
+    /// Returns the common difference of all neighbours; nil if there is none within 64 bits.
     static func step(_ values: UnsafePointer<Int64>, _ rows: Int) -> Int64? {
         let (step, overflow) = values[1].subtractingReportingOverflow(values[0])
         if overflow { return nil }
         for row in 2..<max(rows, 2) where values[row] &- values[row &- 1] != step { return nil }
-        // Wrapping differences that are equal could still leave 64 bits on the way.
+        // Equal wrapping differences can still exceed 64 bits in between.
         let span = Int64(rows - 1).multipliedReportingOverflow(by: step)
         if span.overflow || values[0].addingReportingOverflow(span.partialValue).overflow {
             return nil
@@ -41,7 +42,7 @@ extension BlockEncoder {
         }
         let integers = UnsafeMutableRawPointer(scratch.words)
         if let scale = ScaledDoubles.scale(values, rows) {
-            // The values may lie where the integers go: each is read before it is overwritten.
+            // The values may share memory with the integers: each value is read before it is overwritten.
             let whole = ScaledDoubles.integers(values, rows, scale: scale, into: integers)
             let (low, high) = NarrowIntegers.range(whole, rows)
             if NarrowIntegers.width(of: UInt64(bitPattern: high &- low)) <= 4 {

@@ -1,22 +1,24 @@
-// The encodings whose cells are read by themselves.                                  Format 50.13, F-560 to F-569
+// The encodings with individually readable cells.                                Format 50.13, F-560 to F-569
 //
-//   1. Numbers are distances from the smallest, in as many bits as the largest needs. Where a few lie far off, the bits are
-//      those that the others need, and the few are written beside them: what is smallest is taken.
-//   2. Doubles are whole numbers divided by a power of ten, or else their bits are the numbers, without the zeros that all of
-//      them end with.
-//   3. Bytes are a dictionary, or coded by symbols, or as they are: what is smallest. Long texts that LZ4 makes much smaller
-//      are left to it, though a cell of theirs cannot be read by itself.
+//   1. Numbers are distances from the minimum, in as many bits as the largest requires. If there are a few
+//      outliers, the width is that of the others, and the outliers are stored separately as exceptions: the
+//      smallest result wins.
+//   2. Doubles are whole numbers divided by a power of ten; otherwise their bits are the numbers, without the
+//      trailing zeros that all of them share.
+//   3. Bytes are a dictionary, coded by symbols, or stored plain: the smallest result wins. LZ4 gets long
+//      strings that it makes much smaller, though their cells are not individually readable.
 //
-// Values have something in every row; a nil row has the number 0 (F-503).
+// Values contain something in every row; a nil row has the number 0 (F-503).
 
 extension BlockEncoder {
-    /// How numbers are packed: `(value - low) >> shift - offset`, where that is not negative and below the largest.
+    /// A packing of numbers: `(value - low) >> shift - offset`, if that is not negative and below the
+    /// maximum.
     private struct Packing {
         var low: UInt64
         var shift = 0
         var offset: UInt64 = 0
         var width: Int
-        /// How many rows are exceptions.
+        /// The number of rows that are exceptions.
         var exceptions = 0
 
         var base: UInt64 { low &+ offset << UInt64(shift) }
@@ -59,7 +61,7 @@ extension BlockEncoder {
             let decimals = packing(
                 words, rows, nils, low: UInt64(bitPattern: low),
                 high: UInt64(bitPattern: high))
-            // The largest number that the bits allow has to be exact, too.
+            // The largest number that the bits allow must be exact, too.
             if decimals.width <= 51,
                 Int64(bitPattern: decimals.base) + Int64(PackedNumbers.mask(decimals.width))
                     <= ScaledDoubles.largestInteger, decimals.size(rows) <= bits.size(rows)
@@ -86,7 +88,8 @@ extension BlockEncoder {
         return .packedBits
     }
 
-    /// How the bits of floating-point numbers are packed, without the zeros that all distances end with.
+    /// Returns the packing of the bits of floating-point numbers, without the trailing zeros that all
+    /// distances share.
     private func packing(
         bitsOf values: UnsafePointer<UInt64>, _ rows: Int, _ nils: UnsafePointer<UInt8>?
     ) -> Packing {
@@ -102,7 +105,7 @@ extension BlockEncoder {
             shift: all == 0 ? 0 : all.trailingZeroBitCount)
     }
 
-    /// The smallest packing of numbers.
+    /// Returns the smallest packing of numbers.
     private func packing(
         _ values: UnsafePointer<UInt64>, _ rows: Int, _ nils: UnsafePointer<UInt8>?, low: UInt64,
         high: UInt64, shift: Int = 0
@@ -111,8 +114,8 @@ extension BlockEncoder {
         let full = PackedNumbers.width(of: span)
         var best = Packing(low: low, shift: shift, width: full)
         guard full > 8, rows >= 64 else { return best }
-        // How many distances need so many bits: from the smallest value, and from the largest. One more, since the largest number
-        // of all is the mark of an exception.
+        // Counts the distances by the bits they require: from the minimum, and from the maximum. One more,
+        // since the largest number of all marks an exception.
         let (up, down) = (scratch.widths, scratch.widths + 66)
         up.update(repeating: 0, count: 132)
         for row in 0..<rows {
@@ -136,7 +139,7 @@ extension BlockEncoder {
         return best
     }
 
-    /// The bits that a number needs where the largest one means something else.
+    /// Returns the bits that a number requires if the largest number is reserved.
     @inline(__always)
     private static func widthBesideMark(_ number: UInt64) -> Int {
         number == .max ? 65 : PackedNumbers.width(of: number + 1)
@@ -145,9 +148,9 @@ extension BlockEncoder {
     /// Appends base, width, exceptions and numbers.
     ///
     /// - Parameters:
-    ///   - words: the values that the numbers are of.
+    ///   - words: the values that the numbers are computed from.
     ///   - detail: scale, shift or nothing.
-    ///   - values: what is written of an exception.
+    ///   - values: the values stored for exceptions.
     private mutating func append(
         _ packing: Packing, _ words: UnsafePointer<UInt64>, _ rows: Int,
         _ nils: UnsafePointer<UInt8>?, detail: Int = 0, exceptions values: UnsafePointer<UInt64>
@@ -187,13 +190,14 @@ extension BlockEncoder {
 
     // MARK: Bytes
 
-    /// What is a long text, in bytes.
+    /// The length from which a string is long, in bytes.
     private static let longText = 64
 
-    /// Packs bytes that are gathered in `scratch`, or appends them as they are.
+    /// Packs the bytes gathered in `scratch`, or appends them as they are.
     ///
-    /// - Parameter hasExternals: whether some are references, which are neither coded nor put into a dictionary.
-    /// - Returns: the encoding, and how many bytes more than their codes the texts of symbols have; else 0.
+    /// - Parameter hasExternals: whether some cells are references, which are neither coded nor put into a
+    ///   dictionary.
+    /// - Returns: the encoding, and by how many bytes symbol-coded strings exceed their codes; otherwise 0.
     mutating func packBytes(
         _ property: UInt32, _ data: UnsafePointer<UInt8>, _ rows: Int, total: Int,
         nils: UnsafePointer<UInt8>?, hasExternals: Bool
@@ -205,8 +209,8 @@ extension BlockEncoder {
             let size = packedDictionarySize(found, rows)
             if size < best { (best, entries) = (size, found) }
         }
-        // A dictionary that is a fraction of the texts is left as it is. Else long texts may have much in common that no symbol
-        // is long enough for.
+        // A dictionary much smaller than the strings is final. Otherwise long strings may share much that no
+        // symbol is long enough for.
         if best * 4 > plain, total > rows * Self.longText {
             let start = raw.count
             appendLengths(data, rows, total)
@@ -246,17 +250,17 @@ extension BlockEncoder {
         return (.texts, 0)
     }
 
-    /// The symbols of a property.
+    /// Returns the symbol encoder of a property.
     private mutating func symbolEncoder(of property: UInt32) -> SymbolEncoder {
         if let known = symbolEncoders[property] { return known }
-        // Entities with very many texts do not keep the symbols of all of them.
+        // An entity with very many strings does not keep all their symbols.
         if symbolEncoders.count >= Self.mostSymbolEncoders { _ = symbolEncoders.popFirst() }
         let encoder = SymbolEncoder()
         symbolEncoders[property] = encoder
         return encoder
     }
 
-    /// Fills the places of cells with such lengths.
+    /// Fills in the places of cells with these lengths.
     private func places(of lengths: UnsafePointer<UInt32>, _ count: Int) {
         var end: UInt32 = 0
         for row in 0..<count {
@@ -266,7 +270,7 @@ extension BlockEncoder {
         scratch.places[count] = end
     }
 
-    /// The bytes of the places of cells with such lengths.
+    /// Returns the size of the places of cells with these lengths, in bytes.
     private func placesSize(_ lengths: UnsafePointer<UInt32>, _ count: Int) -> Int {
         places(of: lengths, count)
         return placesSize(of: scratch.places, count)
@@ -276,7 +280,7 @@ extension BlockEncoder {
         9 + PackedNumbers.size(count + 1, width: line(places, count).width)
     }
 
-    /// The line that places lie above, and the bits that their distances from it need.
+    /// Returns the line below the places, and the bits that the distances from it require.
     private func line(_ places: UnsafePointer<UInt32>, _ count: Int) -> (
         base: Int64, step: Int64, width: Int
     ) {

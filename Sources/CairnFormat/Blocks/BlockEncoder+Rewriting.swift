@@ -1,25 +1,28 @@
-// A block as it is stored, with other values in some of its columns: as a patch, or as a whole.             Format 40, 45
+// A stored block with new values in some of its columns: as a patch, or as a whole.             Format 40, 45
 //
-//   1. Columns that are replaced, and the row versions, are encoded as in any block. A column that the block has and that
-//      is nil in every row now is said by a patch, as it would be borrowed otherwise.             (F-456)
-//   2. What an earlier patch of the block brought and is not replaced is brought again: a patch is never of a patch.
-//   3. If that is at most half of the block it is written as a patch. Else all other slices are copied as well, which frees
-//      the block that they were borrowed from.
-//   4. Slices that are copied are copied as they lie in the payload, compressed and with their checksums, which are looked
-//      at: damage must not get a new frame around it.
-//   5. Head and table are made anew.
+//   1. Replaced columns and the row versions are encoded as in any block. A column that the block has and
+//      that is now nil in every row is explicit in a patch, because the patch would borrow it otherwise.
+//      (F-456)
+//   2. A new patch also contains those columns of an earlier patch that are not replaced: there is no patch
+//      of a patch.
+//   3. If all that is at most half of the block, and the schema version is the same, it is written as a
+//      patch. Otherwise all other slices are copied as well, which frees the block that they were borrowed
+//      from.
+//   4. Slices are copied as they are in the payload, compressed and with their checksums, which are verified:
+//      damage must not get a new frame around it.
+//   5. Head and table are rebuilt.
 //
 // Threads: as the encoder.
 
-/// A block as it can be written once more.
+/// A stored block that can be rewritten.
 package struct StoredBlock {
-    /// Of what is stored; of a patch joined with that of its block.
+    /// The stored head; for a patch, joined with the head of its base block.
     package let head: BlockHead
-    /// Its whole payload.
+    /// The whole payload.
     package let payload: UnsafeRawBufferPointer
-    /// Of a patch: the whole payload of its block.
+    /// For a patch, the whole payload of its base block; otherwise nil.
     package let basePayload: UnsafeRawBufferPointer?
-    /// The block that a patch of it is of.
+    /// The base block of a patch of this block.
     package let base: Place
 
     package init(
@@ -33,16 +36,16 @@ package struct StoredBlock {
     }
 }
 
-/// What became of a block that was written once more.
+/// The result of rewriting a block.
 package struct RewrittenPayload {
-    /// The bytes of all slices of its rows before LZ4.
+    /// The size of all slices of its rows before LZ4, in bytes.
     package let rawLength: Int
     /// Whether some cells of its rows are references to large values.
     package let hasReferences: Bool
-    /// Of a patch: the stored bytes of the slices that it borrows.
+    /// For a patch, the stored bytes of the slices that it borrows; otherwise nil.
     package let borrowedBytes: Int?
 
-    /// The kind of its frame.
+    /// The kind of the frame.
     package var kind: FrameKind { borrowedBytes == nil ? .block : .patch }
 }
 
@@ -53,19 +56,21 @@ extension BlockEncoder {
         let entry: ColumnEntry
         let source: Source
         let range: Range<Int>
-        /// Whether no row has a value, and a patch is to say so.
+        /// Whether no row has a value; a patch must contain the column then.
         var isEmpty = false
     }
 
-    /// Appends the payload of a block, or of a patch, that has the rows of a block, in their order.
+    /// Appends the payload of a block, or of a patch, with the rows of a block, in their order.
+    ///
     /// - Parameters:
     ///   - block: the block.
-    ///   - columns: what is replaced, or comes in addition: in rising order of property ids, a value for each row.
+    ///   - columns: the columns that are replaced or added: in ascending order of property ids, a value for
+    ///     each row.
     ///   - schemaVersion: the block's, unless no property has changed since. A patch has the block's.
-    ///   - isPacking: whether columns may be packed, which the segment has to say.
+    ///   - isPacking: whether columns may be packed, which the segment must declare.
     ///   - versions: the row version of each row.
-    /// - Throws: `FormatError` with `.tooLarge` if slices or payload exceed 16 MiB.  (F-303, F-406) With `.badChecksum` if a slice
-    ///   that is copied is damaged.
+    /// - Throws: `FormatError` with `.tooLarge` if slices or payload exceed 16 MiB (F-303, F-406), or with
+    ///   `.badChecksum` if a copied slice is damaged.
     package mutating func rewrite(
         _ block: StoredBlock, columns: [PlainColumn], schemaVersion: UInt32,
         isPacking: Bool = false, versions: UnsafePointer<UInt32>, into writer: inout ByteWriter

@@ -1,16 +1,18 @@
-// Blocks of one row, which most commits of a program that saves as it goes consist of.
+// Blocks of one row, which most commits of a program that saves continuously consist of.
 //
-// What is chosen for many rows is known beforehand for one: nothing is nil (a column without a value is left out),
-// no slice is compressed, no dictionary pays, integers have no distances and the rest is constant. So head, table
-// and slices are written where they belong, in one pass. The bytes are those that `encode` gives.
+// All choices for many rows are fixed for one row: nothing is nil (a column without a value is omitted), no
+// slice is compressed, no dictionary pays off, integers have no distances and the rest is constant. So head,
+// table and slices are written to their final positions in one pass. The bytes are the same as those of
+// `encode`.
 
 extension BlockEncoder {
-    /// Appends the payload of a block of one row; gives the bytes of all slices.
+    /// Appends the payload of a block of one row; returns the size of all slices, in bytes.
+    ///
     /// - Parameters:
-    ///   - cells: in rising order of property ids.
+    ///   - cells: the cells, in ascending order of property ids.
     ///   - number: the object number of the row.
     ///   - version: the row's version.
-    /// - Throws: `FormatError` with `.tooLarge` if slices or payload exceed 16 MiB.  (F-303, F-406)
+    /// - Throws: `FormatError` with `.tooLarge` if slices or payload exceed 16 MiB. (F-303, F-406)
     package static func encodeRow(
         entity: UInt32, schemaVersion: UInt32, isMoved: Bool = false,
         cells: UnsafeBufferPointer<RowCell>, number: UInt32, version: UInt32,
@@ -76,7 +78,7 @@ extension BlockEncoder {
             encoding: .narrow, flags: [], entry: &entry)
     }
 
-    /// Describes a slice that was written, and goes on behind it.
+    /// Describes a slice that was written, and advances past it.
     @inline(__always)
     private static func finish(
         _ slice: inout UnsafeMutableRawPointer, _ length: Int, property: UInt32, kind: ColumnKind,

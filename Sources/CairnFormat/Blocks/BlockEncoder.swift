@@ -1,19 +1,20 @@
-// Turns plain columns into the payload of a block frame.                       Format 40 and 50
+// Encodes plain columns as the payload of a block frame.                                     Format 40 and 50
 //
-//   1. `stage` encodes the columns of the user: no object number is needed yet, so it runs before the
-//      commit's turn. For each column it gathers the chosen rows into scratch memory, leaves out a
-//      column without any value, and takes the smallest encoding that is quick to find.
-//   2. The slice is compressed by itself where that saves an eighth.              (F-411, F-413)
+//   1. `stage` encodes the user's columns: it requires no object numbers, so it runs before the commit takes
+//      the write lock. For each column it gathers the selected rows into scratch memory, omits a column
+//      without any value, and uses the smallest encoding that is quick to find.
+//   2. Each slice is compressed separately if that saves an eighth. (F-411, F-413)
 //   3. `finish` adds the slices of numbers and versions, the head and its checksum.
-//   `encode` is both at once.
 //
-// Invariants: scratch holds 1,024 rows; nothing of one call is read by the next.
+// `encode` does all of this in one call.
+//
+// Invariants: scratch holds 1,024 rows; no call reads data of an earlier call.
 // Threads: one owner; encoders of their own work in parallel.
 
-/// The columns of a block that still lacks numbers and versions. It lies in the writer given to `stage`.
+/// The columns of a block that still lacks numbers and versions. They are in the writer passed to `stage`.
 package struct StagedBlock: Sendable {
     package let rows: Int
-    /// The bytes of all slices before LZ4: what is held against `FormatLimits.nominalRawBlock`.
+    /// The size of all slices before LZ4, in bytes; compared with `FormatLimits.nominalRawBlock`.
     package let rawLength: Int
     let columnCount: Int
     let table: Int
@@ -22,7 +23,7 @@ package struct StagedBlock: Sendable {
 }
 
 package struct BlockEncoder: ~Copyable, @unchecked Sendable {
-    // The scratch memory belongs to this value alone, which cannot be copied.
+    // This value owns the scratch memory exclusively, and cannot be copied.
 
     /// One slice before LZ4.
     var raw = ByteWriter(capacity: 64 << 10)
@@ -31,11 +32,11 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
     var hidden = ByteWriter(capacity: 4096)
     /// Whether columns may be packed.                                                                 F-570
     var isPacking = false
-    /// What `packBytes` codes, and the symbols of properties that were seen before.
+    /// The codes that `packBytes` computes, and the symbols of known properties.
     var symbolCodes = ByteWriter(capacity: 4096)
     var symbolEncoders: [UInt32: SymbolEncoder] = [:]
     static let mostSymbolEncoders = 64
-    /// Longer texts are left to LZ4.
+    /// Longer strings are left to LZ4.
     static let mostSymbolBytes = 1 << 20
 
     package init() {}
@@ -44,12 +45,13 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
         scratch.deallocate()
     }
 
-    /// Encodes the columns of a block, and adds them at the end of `staging`.
+    /// Encodes the columns of a block, and appends them to `staging`.
+    ///
     /// - Parameters:
-    ///   - columns: in rising order of property ids; absent ones are nil in every row.
-    ///   - rows: how many rows the block has, from 1 to 1,024.
-    ///   - selection: which rows of the columns to take, in this order; nil for the first ones.
-    /// - Throws: `FormatError` with `.tooLarge` if the slices exceed 16 MiB.                (F-406)
+    ///   - columns: in ascending order of property ids; absent ones are nil in every row.
+    ///   - rows: the number of rows of the block, from 1 to 1,024.
+    ///   - selection: the rows of the columns to take, in this order; nil: the first ones.
+    /// - Throws: `FormatError` with `.tooLarge` if the slices exceed 16 MiB. (F-406)
     package mutating func stage(
         columns: [PlainColumn], rows: Int, selection: UnsafePointer<UInt16>? = nil,
         into staging: inout ByteWriter
@@ -83,12 +85,13 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
             end: staging.count)
     }
 
-    /// Appends the payload of a block frame; gives the bytes of all slices before LZ4.
+    /// Appends the payload of a block frame; returns the size of all slices before LZ4, in bytes.
+    ///
     /// - Parameters:
-    ///   - staged: what `stage` made, still unchanged in `staging`.
+    ///   - staged: the result of `stage`, still unchanged in `staging`.
     ///   - numbers: the object number of each row.
     ///   - versions: the row version of each row.
-    /// - Throws: `FormatError` with `.tooLarge` if slices or payload exceed 16 MiB.  (F-303, F-406)
+    /// - Throws: `FormatError` with `.tooLarge` if slices or payload exceed 16 MiB. (F-303, F-406)
     @discardableResult
     package mutating func finish(
         _ staged: StagedBlock, in staging: borrowing ByteWriter, entity: UInt32,
@@ -136,7 +139,7 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
 
     /// Appends the payload of a block frame in one step; see `stage` and `finish`.
     ///
-    /// - Parameter isPacking: whether columns may be packed, which the segment has to say.
+    /// - Parameter isPacking: whether columns may be packed, which the segment must declare.
     @discardableResult
     package mutating func encode(
         entity: UInt32, schemaVersion: UInt32, isMoved: Bool = false, isPacking: Bool = false,
@@ -155,7 +158,7 @@ package struct BlockEncoder: ~Copyable, @unchecked Sendable {
             numbers: numbers, versions: versions, into: &writer)
     }
 
-    /// Encodes one column; nil if no row has a value.
+    /// Encodes one column; returns nil if no row has a value.
     mutating func encode(
         _ column: PlainColumn, rows: Int, selection: UnsafePointer<UInt16>?, rawBefore: Int,
         into target: inout ByteWriter

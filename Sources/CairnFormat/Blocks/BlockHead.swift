@@ -1,18 +1,18 @@
 // The head and the column table of a block.                                         Format 40
 //
-//   1. The head's own checksum covers head and table, so that one column can be read without reading
-//      the whole payload.                                                             (F-401)
-//   2. Entries are in order of property ids; their slices follow each other to the end.  (F-404, F-405)
+//   1. The head's own checksum covers head and table, so that one column can be read without the whole
+//      payload. (F-401)
+//   2. Entries are sorted by property id; their slices follow each other to the end. (F-404, F-405)
 //
-// A patch (Format 45) has such a head for the columns that it brings; joined with that of its block it is the head of the
-// block as it has become.
+// A patch (Format 45) has such a head for its own columns; joined with the head of its base block, it is the
+// head of the patched block.
 //
-// Invariants: `columns` is sorted by property id; the last two are object number and row version, but for what a patch
-// brings, of which only the last one is there; every range lies inside the payload.
+// Invariants: `columns` is sorted by property id; the last two are object number and row version, except in a
+// patch's own head, which has only row version; every range is inside the payload.
 
-/// What a block says about itself.
+/// The head of a block.
 package struct BlockHead: Sendable {
-    /// The bytes before the column table.
+    /// The size of the part before the column table, in bytes.
     package static let size = 24
     static let movedFlag: UInt16 = 1
 
@@ -20,17 +20,17 @@ package struct BlockHead: Sendable {
     package let schemaVersion: UInt32
     /// From 1 to 1,024.
     package let rows: Int
-    /// Whether the rows lived elsewhere before and did not change.                          BL3
+    /// Whether the rows were moved from elsewhere without changes.                                  BL3
     package let isMoved: Bool
-    /// The bytes of all slices before LZ4.
+    /// The size of all slices before LZ4, in bytes.
     package let rawLength: Int
     /// The column table, hidden columns last.
     package let columns: [ColumnEntry]
-    /// The bytes of head and table.
+    /// The size of head and table, in bytes.
     package let headLength: Int
 
-    /// The bytes of head and table, from the first 24 bytes of a payload: how much to read before
-    /// decoding. Nothing is checked yet.
+    /// Returns the size of head and table in bytes, from the first 24 bytes of a payload: how much to read
+    /// before decoding. Checks nothing yet.
     package static func headLength(of prefix: UnsafeRawBufferPointer) throws(FormatError) -> Int {
         guard prefix.count >= size else {
             throw ByteReader(prefix).truncated(size)
@@ -40,7 +40,7 @@ package struct BlockHead: Sendable {
         return size + Int(columns) * ColumnEntry.size
     }
 
-    /// The head of a block with some columns that a patch brings, and its rows. What is not the patch's is borrowed.
+    /// Joins a patch's own columns and rows with the head of its base block. All other columns are borrowed.
     init(joining patch: BlockHead, to base: BlockHead) {
         entity = patch.entity
         schemaVersion = patch.schemaVersion
@@ -67,17 +67,17 @@ package struct BlockHead: Sendable {
         rawLength = columns.reduce(0) { $0 + $1.rawLength }
     }
 
-    /// The head of a whole payload.
+    /// Decodes the head of a whole payload.
     package init(decoding payload: UnsafeRawBufferPointer) throws(FormatError) {
         try self.init(decoding: payload, payloadLength: payload.count)
     }
 
-    /// The head of a payload of which at least head and table are there.
+    /// Decodes the head from a prefix of a payload that contains at least head and table.
     package init(decoding prefix: UnsafeRawBufferPointer, payloadLength: Int) throws(FormatError) {
         try self.init(decoding: prefix, at: 0, payloadLength: payloadLength)
     }
 
-    /// The head of what a patch brings, behind what the patch says of itself.
+    /// Decodes the head of a patch's own columns, after the patch's fields.
     init(decoding prefix: UnsafeRawBufferPointer, at start: Int, payloadLength: Int)
         throws(FormatError)
     {
@@ -134,7 +134,7 @@ package struct BlockHead: Sendable {
         }
     }
 
-    /// The entry of a property; nil if every row of the block is nil there.                    F-408
+    /// Returns the entry of a property; nil if all rows of the block are nil there.                F-408
     package func column(_ propertyID: UInt32) -> ColumnEntry? {
         var low = 0
         var high = columns.count
@@ -146,10 +146,10 @@ package struct BlockHead: Sendable {
         return columns[low]
     }
 
-    /// Whether some of its cells are references to large values.
+    /// Whether some cells are references to large values.
     package var hasReferences: Bool { columns.contains { $0.flags.contains(.externals) } }
 
-    /// Whether some columns have cells that are read by themselves.                              F-570
+    /// Whether some columns have individually readable cells.                                     F-570
     package let isPacked: Bool
 
     /// The entry of the object numbers.
@@ -158,7 +158,7 @@ package struct BlockHead: Sendable {
     /// The entry of the row versions.
     package var versions: ColumnEntry { columns[columns.count - 1] }
 
-    /// The checksum of head and table, without the field that holds it.
+    /// Returns the checksum of head and table, without the checksum field.
     static func checksum(_ head: UnsafeRawBufferPointer) -> UInt32 {
         let first = Checksum.crc32c(UnsafeRawBufferPointer(rebasing: head[..<(size - 4)]))
         return Checksum.crc32c(UnsafeRawBufferPointer(rebasing: head[size...]), continuing: first)

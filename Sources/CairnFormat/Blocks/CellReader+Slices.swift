@@ -1,14 +1,14 @@
-// From the bytes of a slice to its cells, without decoding them.                              Format 50.13, F-560 to F-569
+// Reads the cells of a slice in place, without decoding it.                      Format 50.13, F-560 to F-569
 //
-// What is checked here is what every cell needs, and does not grow with the rows: lengths, widths, symbols, exceptions. The
-// rest is checked by whoever decodes the column, and for a single cell when it is read.
+// This code checks what every cell depends on, at a cost independent of the number of rows: lengths, widths,
+// symbols, exceptions. The rest is checked when the column is decoded, or when a single cell is read.
 
 extension CellReader {
-    /// The cells of a slice, if its checksum is right; nil if the slice has to be decoded for them.
+    /// Verifies the checksum of a slice and provides its cells; returns nil if the slice must be decoded.
     ///
     /// - Parameters:
-    ///   - slice: good as long as the cells are.
-    ///   - rows: what the block's head says.
+    ///   - slice: must remain valid as long as the cells.
+    ///   - rows: the number of rows in the block's head.
     package init?(verifying slice: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int)
         throws(FormatError)
     {
@@ -28,14 +28,14 @@ extension CellReader {
 }
 
 extension ByteReader {
-    /// The bitmap that a flag announces.
+    /// Reads the bitmap that a flag announces; returns nil without the flag.
     mutating func bitmap(
         _ flag: ColumnFlags, of entry: ColumnEntry, _ rows: Int, _ rule: String
     ) throws(FormatError) -> UnsafeRawBufferPointer? {
         entry.flags.contains(flag) ? try bitmap((rows + 7) / 8, rows, rule) : nil
     }
 
-    /// The cells of the body of a slice.
+    /// Reads the cells of the body of a slice.
     mutating func cells(
         _ entry: ColumnEntry, _ rows: Int, _ nils: UnsafeRawBufferPointer?,
         _ externals: UnsafeRawBufferPointer?
@@ -107,7 +107,7 @@ extension ByteReader {
         }
     }
 
-    /// Numbers, and the zeros behind them.
+    /// Reads packed numbers, and the zeros after them.
     private mutating func packedNumbers(_ count: Int, width: Int) throws(FormatError)
         -> UnsafeRawPointer
     {
@@ -125,7 +125,7 @@ extension ByteReader {
         return base
     }
 
-    /// Base, width, exceptions and numbers.
+    /// Reads base, width, exceptions and numbers.
     private mutating func packed(_ rows: Int) throws(FormatError) -> (
         PackedNumbers, UInt8, (memory: UnsafeRawPointer?, count: Int)
     ) {
@@ -158,7 +158,7 @@ extension ByteReader {
         return (numbers, detail, (count > 0 ? exceptions.baseAddress : nil, count))
     }
 
-    /// Places of cells, and the bytes that they are in.
+    /// Reads the places of cells, and the bytes of the cells.
     private mutating func places(_ count: Int) throws(FormatError) -> (
         PackedNumbers, UnsafeRawBufferPointer
     ) {

@@ -1,24 +1,24 @@
-// The cells of one column, each read by itself: from the bytes of a slice, or from a column that was decoded.  Format 50.13
+// Individual cells of one column, in the bytes of a slice or in a decoded column.                Format 50.13
 //
 //   integers    numbers
 //   decimals    numbers divided by a power of ten
 //   bits        numbers that are the bits of doubles or floats
 //   fixed16     16 bytes each
 //   cells       bytes from places[i] to places[i + 1]
-//   symbols     the same, coded by a table of symbols
-//   dictionary  numbers that say which entry is meant; entry e is the bytes from places[e] to places[e + 1]
+//   symbols     the same, coded by a symbol table
+//   dictionary  numbers that are entry codes; entry e is the bytes from places[e] to places[e + 1]
 //
-// A row among the exceptions has its value there: its number is the largest that the bits allow.
+// Exceptions store the values of their rows separately: the row's number is the largest that the bits allow.
 //
-// Invariants: whoever makes one has shown that the numbers of all rows lie inside the memory; where bytes lie is held against
-// their end when they are read.
+// Invariants: the creator has checked that the numbers of all rows are inside the memory; the places of bytes
+// are checked against the end of the bytes on each read.
 // Threads: a view: good as long as the memory.
 
-/// Reads single cells of a column of a block. It has the size of a line of the processor's cache.
+/// Reads individual cells of a column of a block. It has the size of a CPU cache line.
 ///
-/// It is public so that its functions are inlined in other modules, which those of the package alone are not.
+/// It is public so that its functions are inlined in other modules; functions with package access are not.
 public struct CellReader: BitwiseCopyable {
-    /// How the cells lie in memory.
+    /// The memory layout of the cells.
     public enum Form: UInt8, BitwiseCopyable, Sendable {
         /// Numbers.
         case integers
@@ -30,41 +30,41 @@ public struct CellReader: BitwiseCopyable {
         case fixed16
         /// Bytes.
         case cells
-        /// Bytes, coded by a table of symbols.
+        /// Bytes, coded by a symbol table.
         case symbols
-        /// Codes of the entries of a dictionary.
+        /// Codes of dictionary entries.
         case dictionary
     }
 
-    /// What else a form has: exceptions (rows, two bytes each, then values, eight bytes each), the entries of a table of symbols,
-    /// or a bit or byte a row that says whether the cell is a reference to a large value.
+    /// Additional data of a form: exceptions (rows, two bytes each, then values, eight bytes each), the
+    /// entries of a symbol table, or one bit or byte per row that marks a reference to a large value.
     @usableFromInline let extra: UnsafeRawPointer?
     /// Values, codes of a dictionary, or the first of 16 bytes.
     @usableFromInline let words: UnsafeRawPointer
-    /// Of numbers what is added to each; of bytes how many there are.
+    /// For numbers, the base that is added to each; for bytes, their count.
     @usableFromInline let base: Int64
     @usableFromInline let places: UnsafeRawPointer
     @usableFromInline let data: UnsafeRawPointer
-    /// A bit or a byte a row.
+    /// One bit or byte per row.
     @usableFromInline let nils: UnsafePointer<UInt8>?
     @usableFromInline let placeBase: Int32
     @usableFromInline let placeStep: UInt32
-    /// How many exceptions, symbols or entries of a dictionary there are.
+    /// The number of exceptions, symbols or dictionary entries.
     @usableFromInline let count: UInt16
     @usableFromInline let width: UInt8
-    /// Of bits what numbers are shifted by; of decimals the power of ten.
+    /// For bits, the shift of the numbers; for decimals, the power of ten.
     @usableFromInline let detail: UInt8
     @usableFromInline let placeWidth: UInt8
-    /// The bit of a row in a list of nils or references: byte `row >> bitShift`.
+    /// Locates the bit of a row in a list of nils or references: byte `row >> bitShift`.
     @usableFromInline let bitShift: UInt8
     package let kind: ColumnKind
-    /// How the cells lie in memory.
+    /// The memory layout of the cells.
     public let form: Form
 
     /// - Parameters:
-    ///   - numbers: values, or codes of a dictionary.
-    ///   - extra: see the property; of symbols the entries, behind which the symbols lie.
-    ///   - count: how many of what `extra` says, or of a dictionary's entries.
+    ///   - numbers: values, or dictionary codes.
+    ///   - extra: see the property; for symbols the entries, followed by the symbols.
+    ///   - count: the number of elements in `extra`, or of dictionary entries.
     init(
         kind: ColumnKind, form: Form, numbers: PackedNumbers? = nil, detail: UInt8 = 0,
         nils: UnsafePointer<UInt8>? = nil, extra: UnsafeRawPointer? = nil, count: Int = 0,
@@ -87,7 +87,7 @@ public struct CellReader: BitwiseCopyable {
         placeStep = UInt32(truncatingIfNeeded: places?.step ?? 0)
     }
 
-    /// The cells of a column that is decoded.
+    /// Creates a reader of the cells of a decoded column.
     package init(_ column: DecodedColumn) {
         let externals = column.externals.map { UnsafeRawPointer($0) }
         switch column.kind {
@@ -117,7 +117,7 @@ public struct CellReader: BitwiseCopyable {
         }
     }
 
-    /// Cells that are nil in as many rows as a block may have.
+    /// Creates a reader of nil cells, for as many rows as a block may have.
     package init(allNil kind: ColumnKind) {
         let form: Form =
             switch kind {
@@ -130,7 +130,7 @@ public struct CellReader: BitwiseCopyable {
     }
 
     private nonisolated(unsafe) static let ones: UnsafeRawPointer = {
-        // Never written again.
+        // Never written after this.
         let size = FormatLimits.maximumRows / 8
         let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
         memory.initializeMemory(as: UInt8.self, repeating: 0xFF, count: size)
@@ -138,13 +138,13 @@ public struct CellReader: BitwiseCopyable {
     }()
 
     private nonisolated(unsafe) static let zeros: UnsafeRawPointer = {
-        // Never written again.
+        // Never written after this.
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 16)
         memory.initializeMemory(as: UInt8.self, repeating: 0, count: 16)
         return UnsafeRawPointer(memory)
     }()
 
-    /// The same with a table of symbols that lies elsewhere.
+    /// Returns the same reader with a symbol table in other memory.
     package func with(entries: UnsafeRawPointer) -> CellReader {
         precondition(form == .symbols, "only symbols have a table")
         return CellReader(
@@ -159,7 +159,7 @@ public struct CellReader: BitwiseCopyable {
         @inline(__always) get { PackedNumbers(words, width: Int(width)) }
     }
 
-    /// The largest number that the bits allow: where there are exceptions, the mark of one.
+    /// The largest number that the bits allow: with exceptions, the mark of an exception.
     @inlinable
     var mark: UInt64 { @inline(__always) get { PackedNumbers.mask(Int(width)) } }
 
@@ -171,7 +171,7 @@ public struct CellReader: BitwiseCopyable {
 
     // MARK: Cells
 
-    /// Whether a row is nil.
+    /// Returns whether a row is nil.
     @inlinable @inline(__always)
     public func isNil(_ row: Int) -> Bool {
         guard let nils else { return false }
@@ -180,19 +180,19 @@ public struct CellReader: BitwiseCopyable {
 
     @inlinable @inline(__always)
     func isSet(_ list: UnsafePointer<UInt8>, _ row: Int) -> Bool {
-        // Of a list of bytes bit 0.
+        // Bit 0 in a list of bytes.
         let bit = bitShift == 0 ? 0 : UInt8(truncatingIfNeeded: row & 7)
         return list[row &>> Int(bitShift)] &>> bit & 1 != 0
     }
 
-    /// Whether the bytes of a cell only say where its large value is.
+    /// Returns whether the bytes of a cell are a reference to a large value.
     @inlinable @inline(__always)
     public func isExternal(_ row: Int) -> Bool {
         guard case .cells = form, let extra else { return false }
         return isSet(extra.assumingMemoryBound(to: UInt8.self), row)
     }
 
-    /// The integer of a row that is not nil.
+    /// Returns the integer of a row that is not nil.
     @inlinable @inline(__always)
     public func integer(_ row: Int) -> Int64 {
         let bits = numbers.bits(row)
@@ -200,7 +200,7 @@ public struct CellReader: BitwiseCopyable {
         return base &+ Int64(truncatingIfNeeded: bits)
     }
 
-    /// The double of a row that is not nil.
+    /// Returns the double of a row that is not nil.
     @inlinable @inline(__always)
     public func double(_ row: Int) -> Double {
         let bits = numbers.bits(row)
@@ -212,7 +212,7 @@ public struct CellReader: BitwiseCopyable {
         return Double(bitPattern: UInt64(bitPattern: base) &+ bits &<< UInt64(detail))
     }
 
-    /// The float of a row that is not nil.
+    /// Returns the float of a row that is not nil.
     @inlinable @inline(__always)
     public func float(_ row: Int) -> Float {
         let bits = numbers.bits(row)
@@ -222,13 +222,14 @@ public struct CellReader: BitwiseCopyable {
         return Float(bitPattern: UInt32(truncatingIfNeeded: word))
     }
 
-    /// The 16 bytes of a row that is not nil.
+    /// Returns the 16 bytes of a row that is not nil.
     @inlinable @inline(__always)
     public func fixed16(_ row: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: words + row &* 16, count: 16)
     }
 
-    /// The cell, or the entry of the dictionary, whose bytes a row has; nil where a code has no entry.
+    /// Returns the index of the cell or the dictionary entry with the bytes of a row; nil if its code has no
+    /// entry.
     @inlinable @inline(__always)
     func index(_ row: Int) -> Int? {
         guard case .dictionary = form else { return row }
@@ -236,7 +237,8 @@ public struct CellReader: BitwiseCopyable {
         return code < UInt64(count) ? Int(truncatingIfNeeded: code) : nil
     }
 
-    /// The bytes of a row that is not nil, as they are in memory: of symbols their codes. Nil if its places are not in order.
+    /// Returns the bytes of a row that is not nil, as they are in memory: its codes if the form is symbols.
+    /// Nil if its places are not in order.
     @inlinable @inline(__always)
     public func bytes(_ row: Int) -> UnsafeRawBufferPointer? {
         guard let index = index(row) else { return nil }
@@ -247,7 +249,7 @@ public struct CellReader: BitwiseCopyable {
             count: Int(truncatingIfNeeded: end &- start))
     }
 
-    /// The same.
+    /// Returns the same bytes as `bytes(_:)`.
     ///
     /// - Throws: `FormatError` if its places are not in order.
     package func stored(_ row: Int) throws(FormatError) -> UnsafeRawBufferPointer {
@@ -255,7 +257,7 @@ public struct CellReader: BitwiseCopyable {
         return bytes
     }
 
-    /// The table of symbols: of symbols alone.
+    /// The symbol table; only for the form `symbols`.
     package var symbols: SymbolTable { table }
 
     @inlinable
@@ -265,18 +267,18 @@ public struct CellReader: BitwiseCopyable {
         }
     }
 
-    /// The most bytes that the cell of a row has, if its codes are so long.
+    /// Returns the maximum number of bytes of a cell with these codes.
     @inlinable @inline(__always)
     public static func mostBytes(_ codes: UnsafeRawBufferPointer) -> Int {
         codes.count &* SymbolTable.longest
     }
 
-    /// Writes the bytes of a cell of symbols.
+    /// Expands the codes of a cell of symbols.
     ///
     /// - Parameters:
-    ///   - codes: what is stored of the cell.
-    ///   - target: room for `mostBytes(codes)`, and eight more.
-    /// - Returns: how many there are; nil if a code stands for nothing.
+    ///   - codes: the stored bytes of the cell.
+    ///   - target: has room for `mostBytes(codes)`, and eight more.
+    /// - Returns: the number of bytes written; nil if a code is undefined.
     @inlinable @inline(__always)
     public func expand(_ codes: UnsafeRawBufferPointer, into target: UnsafeMutableRawPointer)
         -> Int?
@@ -284,8 +286,8 @@ public struct CellReader: BitwiseCopyable {
         table.expand(codes, into: target)
     }
 
-    /// Whether the cell of a row, which is not nil and no reference, has these bytes; nil if its places are not in order, or a
-    /// code stands for nothing.
+    /// Returns whether the cell of a row has these bytes; the row must be neither nil nor a reference. Nil if
+    /// its places are not in order, or a code is undefined.
     @inlinable @inline(__always)
     public func hasBytes(_ row: Int, _ bytes: UnsafeRawBufferPointer) -> Bool? {
         guard let stored = self.bytes(row) else { return nil }
@@ -308,7 +310,7 @@ public struct CellReader: BitwiseCopyable {
         return true
     }
 
-    /// What is wrong with a cell that cannot be read.
+    /// Returns the error for a cell that cannot be read.
     package func badCell(_ row: Int) -> FormatError {
         FormatError(
             .malformed, bytes(row) == nil ? "F-564" : "F-566",
@@ -324,10 +326,10 @@ public struct CellReader: BitwiseCopyable {
 
     // MARK: Exceptions
 
-    /// Whether there are any, of numbers.
+    /// Whether a number column has exceptions.
     var hasExceptions: Bool { count > 0 && form != .dictionary && form != .symbols }
 
-    /// Whether a row is among the exceptions.
+    /// Returns whether a row is an exception.
     func isException(_ row: Int) -> Bool { exceptionRow(nearest(row)) == row }
 
     private func exceptionRow(_ index: Int) -> Int {
@@ -336,7 +338,7 @@ public struct CellReader: BitwiseCopyable {
             UInt16(littleEndian: extra.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self)))
     }
 
-    /// The first exception that is not before a row, or the last of all.
+    /// Returns the index of the first exception at or after a row, or of the last one.
     private func nearest(_ row: Int) -> Int {
         var (low, high) = (0, Int(count) - 1)
         while low < high {
@@ -346,7 +348,8 @@ public struct CellReader: BitwiseCopyable {
         return low
     }
 
-    /// The value of an exception. A row that is marked and is not among them, which no writer makes, has that of another.
+    /// Returns the value of an exception. A marked row that is no exception, which no writer produces, has
+    /// the value of another one.
     @usableFromInline @inline(never)
     func exception(_ row: Int) -> UInt64 {
         guard let extra else { return 0 }
@@ -357,7 +360,7 @@ public struct CellReader: BitwiseCopyable {
 
     // MARK: Memory
 
-    /// Where the number of a row begins, or the place of its bytes.
+    /// Returns the address of the number of a row, or of the place of its bytes.
     @inlinable @inline(__always)
     public func address(_ row: Int) -> UnsafeRawPointer {
         switch form {
@@ -367,19 +370,19 @@ public struct CellReader: BitwiseCopyable {
         }
     }
 
-    /// Where the place of a row's entry in a dictionary begins.
+    /// Returns the address of the place of a row's dictionary entry.
     @inlinable @inline(__always)
     public func entryAddress(_ row: Int) -> UnsafeRawPointer {
         places + ((index(row) ?? 0) &* Int(placeWidth)) &>> 3
     }
 
-    /// About where the bytes of a row begin.
+    /// Returns the approximate address of the bytes of a row.
     @inlinable @inline(__always)
     public func dataAddress(_ row: Int) -> UnsafeRawPointer {
         data + Int(truncatingIfNeeded: max(0, min(place(index(row) ?? 0), base)))
     }
 
-    /// Where the bit of a row is that says whether it is nil.
+    /// Returns the address of the byte that contains the nil bit of a row.
     @inlinable @inline(__always)
     public func nilAddress(_ row: Int) -> UnsafeRawPointer? {
         nils.map { UnsafeRawPointer($0 + row &>> Int(bitShift)) }

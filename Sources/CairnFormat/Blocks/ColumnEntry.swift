@@ -1,6 +1,6 @@
-// One line of a block's column table.                                         Format 40, F-404 to F-413
+// One entry of a block's column table.                                              Format 40, F-404 to F-413
 
-/// What a block says about one of its columns.
+/// The description of one column in a block's head.
 package struct ColumnEntry: Sendable, Hashable {
     static let size = 20
 
@@ -8,25 +8,25 @@ package struct ColumnEntry: Sendable, Hashable {
     package let kind: ColumnKind
     package let encoding: ColumnEncoding
     package let flags: ColumnFlags
-    /// Where the slice begins in the block's payload.
+    /// The offset of the slice in the block's payload.
     package let offset: Int
-    /// The bytes of the slice in the payload.
+    /// The size of the slice in the payload, in bytes.
     package let storedLength: Int
-    /// The bytes of the slice before LZ4.
+    /// The size of the slice before LZ4, in bytes.
     package let rawLength: Int
     /// The checksum of the slice in the payload.
     package let checksum: UInt32
-    /// Whether the payload is that of the block that a patch is of.                                 Format 45
+    /// Whether the slice is in the payload of a patch's base block.                                 Format 45
     package private(set) var isBorrowed = false
 
-    /// The same of a block that a patch is of.
+    /// The same entry, marked as borrowed from a patch's base block.
     var borrowed: ColumnEntry {
         var entry = self
         entry.isBorrowed = true
         return entry
     }
 
-    /// The bytes of the slice in the payload.
+    /// The byte range of the slice in the payload.
     package var range: Range<Int> { offset..<offset + storedLength }
 
     /// - Throws: `FormatError` if the bytes are not those of the slice.                               F-410
@@ -53,7 +53,7 @@ package struct ColumnEntry: Sendable, Hashable {
 }
 
 extension ByteReader {
-    /// The next line of a column table, whose slice begins at `offset` in the payload.
+    /// Reads the next entry of a column table; its slice begins at `sliceOffset` in the payload.
     mutating func columnEntry(sliceAt sliceOffset: Int) throws(FormatError) -> ColumnEntry {
         let start = offset
         let propertyID = try integer(UInt32.self)

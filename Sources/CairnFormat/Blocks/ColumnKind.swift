@@ -1,6 +1,6 @@
 // How the values of a column are represented, and how they are encoded.       Format 50, F-409
 
-/// What the values of a column are. The raw values never change.
+/// The type of a column's values. The raw values never change.
 package enum ColumnKind: UInt8, Sendable, CaseIterable, BitwiseCopyable {
     /// 64-bit integers: integers, booleans, references, order keys.
     case integer = 1
@@ -14,9 +14,9 @@ package enum ColumnKind: UInt8, Sendable, CaseIterable, BitwiseCopyable {
     case fixed16 = 5
 }
 
-/// How a slice holds its values. The raw values never change.
+/// The encoding of a slice. The raw values never change.
 package enum ColumnEncoding: UInt8, Sendable, CaseIterable {
-    /// Integers as distances from the smallest, in as few bytes as the largest distance needs.
+    /// Integers as distances from the minimum, in as few bytes as the largest distance requires.
     case narrow = 1
     /// Integers with equal steps.
     case sequence = 2
@@ -28,28 +28,28 @@ package enum ColumnEncoding: UInt8, Sendable, CaseIterable {
     case constant = 5
     /// Lengths, then the bytes of all cells.
     case lengths = 6
-    /// The different values once, then a code for each row.
+    /// The distinct values, then a code for each row.
     case dictionary = 7
     /// The values as they are.
     case plain = 8
-    /// Integers as distances from a base, in as many bits as they need, and those that lie far off beside them.
+    /// Integers as distances from a base, in as many bits as they require, with outliers stored separately.
     case packed = 9
-    /// Doubles that are such numbers divided by a power of ten.
+    /// Doubles that are packed integers divided by a power of ten.
     case packedDecimals = 10
-    /// Floating-point numbers whose bits are such numbers.
+    /// Floating-point numbers whose bits are packed integers.
     case packedBits = 11
-    /// Where the bytes of each cell are, and the bytes.
+    /// The places of the cells, and their bytes.
     case texts = 12
     /// The same, coded by symbols.
     case symbols = 13
-    /// The different values once, then a code for each row in as many bits as it needs.
+    /// The distinct values, then a code for each row in as many bits as it requires.
     case packedDictionary = 14
 
-    /// Whether a cell can be read without those before it. Slices like that are never compressed, and no block of few rows
-    /// has them.
+    /// Whether a cell can be read without the cells before it. Such slices are never compressed, and no block
+    /// of few rows has them.
     package var isAddressable: Bool { rawValue >= Self.packed.rawValue }
 
-    /// Whether columns of a kind may use the encoding.
+    /// Returns whether columns of a kind may use the encoding.
     package func fits(_ kind: ColumnKind) -> Bool {
         switch self {
         case .narrow, .sequence, .packed: kind == .integer

@@ -4,13 +4,13 @@
 //   byte 1      the exponent of ten, as a signed byte
 //   then        the coefficient, little-endian, without leading zero bytes, 1 to 16 of them
 //
-// The coefficient has no trailing decimal zeros, unless the exponent is 127 and cannot rise. So equal
-// numbers have equal bytes, and can be keys. The order of the bytes means nothing.
+// The coefficient has no trailing decimal zeros, unless the exponent is 127 and cannot be increased. So equal
+// numbers have equal bytes, and can be keys. The order of the bytes has no meaning.
 
 /// Sign, exponent and coefficient of a decimal number.
 package struct DecimalBytes: Sendable, Hashable {
     package var isNegative: Bool
-    /// The power of ten that the coefficient is multiplied with.
+    /// The power of ten that the coefficient is multiplied by.
     package var exponent: Int
     package var coefficient: UInt128
 
@@ -21,7 +21,8 @@ package struct DecimalBytes: Sendable, Hashable {
     }
 
     /// Appends the canonical bytes.
-    /// - Returns: false if no exponent from −128 to 127 can express the number; nothing is appended.
+    ///
+    /// - Returns: false if no exponent from −128 to 127 can express the number; then it appends nothing.
     package func encode(to writer: inout ByteWriter) -> Bool {
         guard coefficient != 0 else {
             writer.append(UInt8(0))

@@ -1,13 +1,13 @@
-// From the bytes of a slice to a column in memory.                           Format 40 and 50
+// Decodes the bytes of a slice into a column in memory.                                      Format 40 and 50
 //
-//   1. The slice's checksum.                                                            (F-410)
-//   2. LZ4 undone into memory of its own, exactly as long as the table says.            (F-411)
-//   3. Bitmaps, then the body by encoding; it ends where the slice ends.     (F-501, F-502, F-414)
+//   1. Verifies the slice's checksum. (F-410)
+//   2. Decompresses LZ4 into separate memory, exactly as long as the table states. (F-411)
+//   3. Decodes bitmaps, then the body by its encoding; it ends where the slice ends. (F-501, F-502, F-414)
 //
-// Without the checksum any bytes must give a column or an error: the fuzz tests do that.
+// Without the checksum, any bytes must result in a column or an error: the fuzz tests check that.
 
 extension DecodedColumn {
-    /// A column of a block whose payload is all there; without an entry every row is nil.     F-408
+    /// Decodes a column of a block whose whole payload is available; without an entry all rows are nil. F-408
     package static func decode(
         _ property: UInt32, kind: ColumnKind, of head: BlockHead,
         in payload: UnsafeRawBufferPointer
@@ -29,7 +29,7 @@ extension DecodedColumn {
             slice: UnsafeRawBufferPointer(rebasing: payload[entry.range]), entry, rows: head.rows)
     }
 
-    /// The object numbers of a block whose payload is all there.                            F-407
+    /// Decodes the object numbers of a block whose whole payload is available.               F-407
     package static func decodeNumbers(of head: BlockHead, in payload: UnsafeRawBufferPointer)
         throws(FormatError) -> DecodedColumn
     {
@@ -38,7 +38,7 @@ extension DecodedColumn {
         return column
     }
 
-    /// The row versions of a block whose payload is all there.                              F-407
+    /// Decodes the row versions of a block whose whole payload is available.                 F-407
     package static func decodeVersions(of head: BlockHead, in payload: UnsafeRawBufferPointer)
         throws(FormatError) -> DecodedColumn
     {
@@ -47,8 +47,9 @@ extension DecodedColumn {
         return column
     }
 
-    /// A column of the bytes of its slice.
-    /// - Parameter rows: what the block's head says, from 1 to 1,024.
+    /// Decodes a column from the bytes of its slice.
+    ///
+    /// - Parameter rows: the number of rows in the block's head, from 1 to 1,024.
     package static func decode(slice: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int)
         throws(FormatError) -> DecodedColumn
     {
@@ -56,7 +57,7 @@ extension DecodedColumn {
         return try decode(unverified: slice, entry, rows: rows)
     }
 
-    /// The same without the checksum, for bytes that are already verified.
+    /// Decodes a slice without its checksum, for bytes that are already verified.
     package static func decode(
         unverified slice: UnsafeRawBufferPointer, _ entry: ColumnEntry, rows: Int
     )
@@ -76,7 +77,7 @@ extension DecodedColumn {
         return try decode(raw: UnsafeRawBufferPointer(memory), entry, rows: rows)
     }
 
-    /// A column that a block leaves out.                                                      F-408
+    /// Returns a column for one that a block omits.                                           F-408
     package static func allNil(kind: ColumnKind, rows: Int) -> DecodedColumn {
         precondition(rows >= 1 && rows <= FormatLimits.maximumRows, "a block has 1 to 1,024 rows")
         let size = kind == .fixed16 ? 16 : kind == .bytes || kind == .integer ? 0 : 8
@@ -115,7 +116,7 @@ extension DecodedColumn {
 }
 
 extension ByteReader {
-    /// One bit a row, the bits behind the last row 0.
+    /// Reads one bit per row; the bits after the last row must be 0.
     mutating func bitmap(_ size: Int, _ rows: Int, _ rule: String)
         throws(FormatError) -> UnsafeRawBufferPointer
     {

@@ -1,32 +1,33 @@
-// Columns that stand for what older blocks do not have.                          Format 70.5, F-720, F-721
+// Columns that replace missing ones of older blocks.                                Format 70.5, F-720, F-721
 //
-// They are made of a cell, or of a column and a cell for what is nil in it, and are like columns that were decoded.
+// They are built from a cell, or from a column and a cell for its nil rows, and are used like decoded
+// columns.
 
-/// A cell that stands for others; of a column of one of the five kinds.
+/// A cell that replaces missing ones; of a column of one of the five kinds.
 package enum PastCell: Sendable, Hashable {
-    /// None: the rows are nil.
+    /// No cell: the rows are nil.
     case null
     case integer(Int64)
-    /// By its bits, so that every value is equal to itself.
+    /// By its bits, so that every value equals itself.
     case double(bits: UInt64)
     case float(bits: UInt32)
-    /// Of a column of bytes, or of 16 bytes.
+    /// For a column of bytes, or of 16 bytes.
     case bytes([UInt8])
 
-    /// A double.
+    /// Returns a cell with a double.
     package static func double(_ value: Double) -> PastCell { .double(bits: value.bitPattern) }
 
-    /// Whether there is none.
+    /// Whether there is no cell.
     package var isNull: Bool { self == .null }
 
-    /// The bytes of a cell of bytes; 0 of others.
+    /// The number of bytes of a cell of bytes; 0 for others.
     package var count: Int { if case .bytes(let bytes) = self { bytes.count } else { 0 } }
 }
 
 extension DecodedColumn {
-    /// A column that has the same cell in every row.
+    /// Returns a column with the same cell in every row.
     ///
-    /// - Parameter cell: one of a column of that kind, or none.
+    /// - Parameter cell: a cell of that kind, or `.null`.
     package static func constant(_ cell: PastCell, kind: ColumnKind, rows: Int) -> DecodedColumn {
         precondition(rows >= 1 && rows <= FormatLimits.maximumRows, "a block has 1 to 1,024 rows")
         switch cell {
@@ -66,9 +67,9 @@ extension DecodedColumn {
         }
     }
 
-    /// The same column with a cell where there was none. Large values stay where they are.
+    /// Returns the same column with a cell in its nil rows. Large values stay where they are.
     ///
-    /// - Parameter cell: one of a column of its kind.
+    /// - Parameter cell: a cell of the column's kind.
     package func filled(with cell: PastCell) -> DecodedColumn {
         guard nilCount > 0, !cell.isNull else { return self }
         switch cell {
@@ -118,7 +119,7 @@ extension DecodedColumn {
     private func filled(with filling: UnsafeRawBufferPointer) -> DecodedColumn {
         var total = 0
         for row in 0..<count { total += isNil(at: row) ? filling.count : bytes(at: row).count }
-        // What a block may hold, and a cell that stands for others in each of its rows, fit the offsets.        F-717
+        // The limit of a block and a default cell in each of its rows fit the offsets. (F-717)
         let parts = DecodedParts(
             kind: kind, count: count, hasNils: false, hasExternals: externals != nil,
             offsets: count + 1, valueBytes: total)
@@ -135,7 +136,7 @@ extension DecodedColumn {
         return DecodedColumn(parts)
     }
 
-    /// A column of floats as one of doubles.
+    /// Returns a column of floats as one of doubles.
     package func widened() -> DecodedColumn {
         precondition(kind == .float, "floats are widened to doubles")
         var parts = DecodedParts(

@@ -1,37 +1,37 @@
-// A column of a block in memory, ready for kernels.                                 Format 50
+// A decoded column of a block, ready for kernels.                                   Format 50
 //
 // One allocation: nil bytes, externals, offsets, codes and values, each at a multiple of 16.
 //
-// Invariants: everything below `count` rows lies inside the allocation; codes are below `dictionaryCount`;
-// offsets rise and end inside the data. `decode` has shown all of it, so no accessor checks again.
+// Invariants: everything below `count` rows is inside the allocation; codes are below `dictionaryCount`;
+// offsets are ascending and end inside the data. `decode` has checked all of it, so no accessor checks again.
 // Threads: immutable after init; pointers into it are valid while the object lives, so who takes one keeps
 // the object alive (`withExtendedLifetime`).
 
 package final class DecodedColumn: @unchecked Sendable {
-    // Immutable after init; the memory is freed when nobody holds the object.
+    // Immutable after init; the last reference frees the memory.
 
     @usableFromInline package let kind: ColumnKind
-    /// The rows of the block.
+    /// The number of rows of the block.
     @usableFromInline package let count: Int
-    /// One byte a row, 1 for nil; nil if every row has a value.
+    /// One byte per row, 1 for nil; nil if every row has a value.
     @usableFromInline package let nils: UnsafePointer<UInt8>?
     package let nilCount: Int
-    /// One byte a row, 1 where the cell is a reference to a large value; nil if none is.
+    /// One byte per row, 1 if the cell is a reference to a large value; nil if no cell is.
     @usableFromInline package let externals: UnsafePointer<UInt8>?
-    /// Integers: distances from `base` of `width` bytes. Doubles, Floats, 16-byte values: themselves.
-    /// Bytes: the cells or the dictionary's entries one after the other.
+    /// Integers: distances from `base` of `width` bytes. Doubles, floats, 16-byte values: the values
+    /// themselves. Bytes: the cells, or the dictionary's entries, in sequence.
     @usableFromInline package let values: UnsafeRawPointer
-    /// Of integers the bytes of a distance: 0, 1, 2, 4 or 8.
+    /// For integers, the bytes of a distance: 0, 1, 2, 4 or 8.
     @usableFromInline package let width: Int
-    /// Of integers what is added to each distance.
+    /// For integers, the base that is added to each distance.
     @usableFromInline package let base: Int64
-    /// Of bytes where each cell, or each entry of the dictionary, begins; one more for the end.
+    /// For bytes, the start of each cell, or of each dictionary entry; one more for the end.
     @usableFromInline package let offsets: UnsafePointer<UInt32>
     /// The code of each row; nil if the column has no dictionary.
     @usableFromInline package let codes: UnsafePointer<UInt16>?
-    /// The different values of a column with a dictionary; else 0.
+    /// The number of distinct values of a column with a dictionary; otherwise 0.
     @usableFromInline package let dictionaryCount: Int
-    /// What the column takes in memory, for the cache's budget.
+    /// The memory that the column uses in bytes, for the cache's budget.
     package let byteCount: Int
     private let allocation: UnsafeMutableRawPointer
 
@@ -55,21 +55,21 @@ package final class DecodedColumn: @unchecked Sendable {
         allocation.deallocate()
     }
 
-    /// Whether a row is nil.
+    /// Returns whether a row is nil.
     @inlinable
     package func isNil(at row: Int) -> Bool {
         if let nils { return nils[row] != 0 }
         return false
     }
 
-    /// Whether the bytes of a cell are a reference to a large value.
+    /// Returns whether the bytes of a cell are a reference to a large value.
     @inlinable
     package func isExternal(at row: Int) -> Bool {
         if let externals { return externals[row] != 0 }
         return false
     }
 
-    /// The integer of a row; of a nil row some integer.
+    /// Returns the integer of a row; an arbitrary integer if the row is nil.
     @inlinable
     package func integer(at row: Int) -> Int64 {
         switch width {
@@ -81,7 +81,7 @@ package final class DecodedColumn: @unchecked Sendable {
         }
     }
 
-    /// All doubles; of a nil row some double.
+    /// All doubles; a nil row has an arbitrary double.
     @inlinable
     package var doubles: UnsafePointer<Double> { values.assumingMemoryBound(to: Double.self) }
 
@@ -90,7 +90,7 @@ package final class DecodedColumn: @unchecked Sendable {
         values.load(fromByteOffset: row &* 8, as: Double.self)
     }
 
-    /// All floats; of a nil row some float.
+    /// All floats; a nil row has an arbitrary float.
     @inlinable
     package var floats: UnsafePointer<Float> { values.assumingMemoryBound(to: Float.self) }
 
@@ -99,27 +99,27 @@ package final class DecodedColumn: @unchecked Sendable {
         values.load(fromByteOffset: row &* 4, as: Float.self)
     }
 
-    /// The 16 bytes of a row.
+    /// Returns the 16 bytes of a row.
     @inlinable
     package func fixed16(at row: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: values + row &* 16, count: 16)
     }
 
-    /// The bytes of a row: empty if it is nil, 24 if it is external.
+    /// Returns the bytes of a row: empty if it is nil, 24 if it is external.
     @inlinable
     package func bytes(at row: Int) -> UnsafeRawBufferPointer {
         if let codes { return entry(Int(codes[row]), isNil: isNil(at: row)) }
         return entry(row, isNil: false)
     }
 
-    /// The code of a row in a column with a dictionary; of a nil row 0.
+    /// Returns the code of a row in a column with a dictionary; 0 for a nil row.
     @inlinable
     package func code(at row: Int) -> Int {
         if let codes { return Int(codes[row]) }
         preconditionFailure("only a column with a dictionary has codes")
     }
 
-    /// An entry of the dictionary, below `dictionaryCount`.
+    /// Returns a dictionary entry; its code must be below `dictionaryCount`.
     @inlinable
     package func dictionaryEntry(_ code: Int) -> UnsafeRawBufferPointer {
         entry(code, isNil: false)
@@ -132,8 +132,9 @@ package final class DecodedColumn: @unchecked Sendable {
         return UnsafeRawBufferPointer(start: values + start, count: length)
     }
 
-    /// Holds every integer that is not nil against the range that its column allows.
-    /// - Parameter rule: the rule that is broken otherwise.
+    /// Checks that every integer that is not nil is in the range that its column allows.
+    ///
+    /// - Parameter rule: the rule that a violation reports.
     package func requireIntegers(in range: ClosedRange<Int64>, rule: String) throws(FormatError) {
         for row in 0..<count where !isNil(at: row) {
             let value = integer(at: row)

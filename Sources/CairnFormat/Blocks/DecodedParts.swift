@@ -1,6 +1,6 @@
 // The memory of a decoded column while it is filled.
 //
-// Invariants: the parts lie in one allocation, each at a multiple of 16; it is freed unless `take` gives it
+// Invariants: the parts are in one allocation, each at a multiple of 16; it is freed unless `take` passes it
 // to the column.
 // Threads: belongs to the function that decodes.
 
@@ -20,8 +20,8 @@ struct DecodedParts: ~Copyable {
     private let allocation: UnsafeMutableRawPointer
 
     /// - Parameters:
-    ///   - offsets: how many offsets there are.
-    ///   - valueBytes: bounded by the caller: at most what a block may take.
+    ///   - offsets: the number of offsets.
+    ///   - valueBytes: bounded by the caller: at most the limit of a block.
     init(
         kind: ColumnKind, count: Int, hasNils: Bool, hasExternals: Bool = false, offsets: Int = 0,
         hasCodes: Bool = false, valueBytes: Int
@@ -32,7 +32,7 @@ struct DecodedParts: ~Copyable {
         let offsetSize = padded(offsets * 4)
         let codeSize = hasCodes ? padded(count * 2) : 0
         let total = nilSize + externalSize + offsetSize + codeSize + padded(valueBytes)
-        // So that eight bytes can be loaded wherever a value begins, and stored.
+        // Padding, so that eight bytes can be loaded and stored wherever a value begins.
         let memory = UnsafeMutableRawPointer.allocate(byteCount: total + 16, alignment: 16)
         self.kind = kind
         self.count = count
@@ -52,7 +52,7 @@ struct DecodedParts: ~Copyable {
         allocation.deallocate()
     }
 
-    /// Gives the allocation to a column.
+    /// Passes ownership of the allocation to a column.
     consuming func take() -> UnsafeMutableRawPointer {
         let memory = allocation
         discard self

@@ -1,6 +1,6 @@
 // Memory for one column of 1,024 rows while it is encoded.
 //
-// Invariants: what `gather` gives has a value in every row: a nil row repeats the first row that is not
+// Invariants: the result of `gather` has a value in every row: a nil row repeats the first row that is not
 // nil, so that nils never widen an encoding.
 // Threads: belongs to one encoder.
 
@@ -13,11 +13,12 @@ struct EncoderScratch {
     let starts: UnsafeMutablePointer<UInt32>
     let lengths: UnsafeMutablePointer<UInt32>
     let externals: UnsafeMutablePointer<UInt8>
-    /// Of the dictionary trial: which row is the first with a value, the code of each row, the table.
+    /// For the dictionary trial: the first row of each value, the code of each row, the hash table.
     let firstRows: UnsafeMutablePointer<UInt16>
     let codes: UnsafeMutablePointer<UInt16>
     let table: UnsafeMutablePointer<UInt16>
-    /// Of packed columns: whole numbers, the numbers that are packed, how many need so many bits, places of bytes.
+    /// For packed columns: whole numbers, the numbers to pack, the count of numbers per bit width, places of
+    /// bytes.
     let whole: UnsafeMutableRawPointer
     let distances: UnsafeMutablePointer<UInt64>
     let widths: UnsafeMutablePointer<UInt16>
@@ -57,7 +58,8 @@ struct EncoderScratch {
     }
 
     /// Fills `nils` with 0 and 1.
-    /// - Returns: how many rows are nil.
+    ///
+    /// - Returns: the number of nil rows.
     func gatherNils(
         _ source: UnsafePointer<UInt8>?, _ selection: UnsafePointer<UInt16>?, _ rows: Int
     ) -> Int {
@@ -129,7 +131,7 @@ struct EncoderScratch {
 }
 
 extension ByteWriter {
-    /// Appends one bit a row, 1 where the byte is not 0; the bits behind the last row are 0. (F-501)
+    /// Appends one bit per row, 1 if the byte is not 0; the bits after the last row are 0. (F-501)
     mutating func appendBitmap(_ flags: UnsafePointer<UInt8>, _ rows: Int) {
         let target = reserve((rows + 7) / 8)
         for index in 0..<(rows + 7) / 8 {

@@ -1,12 +1,12 @@
 // Integers as distances from a base, in 0, 1, 2, 4 or 8 bytes each.          Format 50, F-510, F-511
 //
-// The loops are over plain pointers, one for each width, so that the compiler vectorises them.
+// The loops use plain pointers, one loop for each width, so that the compiler vectorises them.
 
 enum NarrowIntegers {
-    /// The bytes of base and width.
+    /// The size of base and width, in bytes.
     static let headSize = 9
 
-    /// The bytes that a distance needs.
+    /// Returns the bytes that a distance requires.
     static func width(of distance: UInt64) -> Int {
         if distance == 0 { return 0 }
         if distance <= 0xff { return 1 }
@@ -14,7 +14,7 @@ enum NarrowIntegers {
         return distance <= 0xffff_ffff ? 4 : 8
     }
 
-    /// The smallest and the largest of at least one value.
+    /// Returns the minimum and the maximum of at least one value.
     static func range(_ values: UnsafePointer<Int64>, _ count: Int) -> (Int64, Int64) {
         var low = values[0]
         var high = values[0]
@@ -26,7 +26,8 @@ enum NarrowIntegers {
         return (low, high)
     }
 
-    /// Writes base, width and distances.
+    /// Appends base, width and distances.
+    ///
     /// - Parameter nils: rows whose distance is written as 0.
     static func encode(
         _ values: UnsafePointer<Int64>, _ count: Int, low: Int64, high: Int64,
@@ -69,14 +70,14 @@ enum NarrowIntegers {
         }
     }
 
-    /// Writes what `encode` writes of one value: it is the base, and no distance needs a byte.
+    /// Writes what `encode` writes for one value: it is the base, and the distance has no bytes.
     @inline(__always)
     static func store(single value: Int64, into target: UnsafeMutableRawPointer) {
         target.storeBytes(of: value.littleEndian, as: Int64.self)
         target.storeBytes(of: 0, toByteOffset: 8, as: UInt8.self)
     }
 
-    /// Distances of lengths in the 32-bit form: base, width, values.
+    /// Appends distances of lengths in the 32-bit form: base, width, values.
     static func encodeLengths(
         _ lengths: UnsafePointer<UInt32>, _ count: Int, to writer: inout ByteWriter
     ) {
@@ -109,14 +110,14 @@ enum NarrowIntegers {
         }
     }
 
-    /// The bytes that `encodeLengths` writes.
+    /// Returns the number of bytes that `encodeLengths` writes.
     static func lengthsSize(_ count: Int, low: UInt32, high: UInt32) -> Int {
         5 + count * width(of: UInt64(high &- low))
     }
 }
 
 extension ByteReader {
-    /// Base, width and where the distances are.
+    /// Reads base and width, and returns where the distances are.
     mutating func narrow(_ count: Int, widest: Int = 8) throws(FormatError)
         -> (base: Int64, width: Int, distances: UnsafeRawBufferPointer)
     {
@@ -131,7 +132,7 @@ extension ByteReader {
         }
         let distances = try take(count * width)
         if width < 8, base > Int64.max - (1 << (Int64(width) * 8) - 1) {
-            // Near the end of the number line only: look at each.
+            // Only a base near the limit of 64 bits requires a check of each distance.
             for row in 0..<count {
                 let distance = Int64(distances.unsigned(row, width: width))
                 guard !base.addingReportingOverflow(distance).overflow else {
@@ -144,7 +145,7 @@ extension ByteReader {
         return (base, width, distances)
     }
 
-    /// Lengths in the 32-bit form, as offsets: `count + 1` of them into `ends`, the first 0.
+    /// Reads lengths in the 32-bit form, as offsets: `count + 1` of them into `ends`, the first is 0.
     mutating func lengths(_ count: Int, into ends: UnsafeMutablePointer<UInt32>)
         throws(FormatError) -> Int
     {
@@ -174,7 +175,7 @@ extension ByteReader {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Value `row` of an array of unsigned integers of 0, 1, 2, 4 or 8 bytes.
+    /// Returns value `row` of an array of unsigned integers of 0, 1, 2, 4 or 8 bytes.
     @inline(__always)
     func unsigned(_ row: Int, width: Int) -> UInt64 {
         switch width {

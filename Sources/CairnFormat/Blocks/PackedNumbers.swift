@@ -1,14 +1,14 @@
-// Numbers of as many bits as they need, one behind the other: any of them is read without the ones before.   Format 50.13
+// Numbers packed with as many bits as they require: each is readable without the ones before.    Format 50.13
 //
 //   number i = base + i × step + (its bits << shift)
 //
-// Lengths and places are checked by who makes one; arithmetic wraps, so that whatever the bits say, reading gives a number.
+// The creator checks lengths and places; arithmetic wraps, so that any bits decode to a number.
 //
-// Invariants: eight bytes can be loaded wherever a number begins, and nine where it has more than 57 bits: zeros follow the
-// last one.
+// Invariants: eight bytes can be loaded wherever a number begins, and nine if it has more than 57 bits: zeros
+// follow the last number.
 // Threads: a view: good as long as the memory.
 
-/// Numbers that lie packed in memory.
+/// Packed numbers in memory.
 @usableFromInline
 struct PackedNumbers: BitwiseCopyable {
     @usableFromInline let words: UnsafeRawPointer
@@ -18,7 +18,7 @@ struct PackedNumbers: BitwiseCopyable {
     @usableFromInline let width: UInt8
     @usableFromInline let shift: UInt8
 
-    /// The zeros behind the last number.
+    /// The size of the zeros after the last number, in bytes.
     @usableFromInline static let slack = 8
 
     @inlinable
@@ -33,48 +33,48 @@ struct PackedNumbers: BitwiseCopyable {
         mask = Self.mask(width)
     }
 
-    /// As many ones as a number has bits.
+    /// Returns a mask of `width` ones.
     @inlinable
     static func mask(_ width: Int) -> UInt64 {
         width == 0 ? 0 : .max &>> UInt64(truncatingIfNeeded: 64 &- width)
     }
 
-    /// The bits that a number needs.
+    /// Returns the bits that a number requires.
     @inlinable
     static func width(of number: UInt64) -> Int { 64 - number.leadingZeroBitCount }
 
-    /// The bytes of so many numbers, with the zeros behind them.
+    /// Returns the bytes that `count` numbers require, with the zeros after them.
     @inlinable
     static func size(_ count: Int, width: Int) -> Int { (count * width + 7) / 8 + slack }
 
-    /// The bits of a number.
+    /// Returns the bits of a number.
     @inlinable @inline(__always)
     func bits(_ index: Int) -> UInt64 {
         let bit = index &* Int(width)
         let start = words + bit &>> 3
         let low = UInt64(littleEndian: start.loadUnaligned(as: UInt64.self)) &>> UInt64(bit & 7)
         if width <= 57 { return low & mask }
-        // The ninth byte; of a number that begins with a byte nothing of it is left.
+        // The ninth byte; it contributes nothing to a number that begins at a byte boundary.
         let high = UInt64(start.load(fromByteOffset: 8, as: UInt8.self))
         return (low | (high &<< 1) &<< UInt64(63 &- (bit & 7))) & mask
     }
 
-    /// A number.
+    /// The number at an index.
     @inlinable @inline(__always)
     subscript(index: Int) -> Int64 {
         base &+ Int64(truncatingIfNeeded: index) &* step
             &+ Int64(truncatingIfNeeded: bits(index) &<< UInt64(shift))
     }
 
-    /// Where a number begins.
+    /// Returns the address of the byte where a number begins.
     @inlinable @inline(__always)
     func address(_ index: Int) -> UnsafeRawPointer { words + (index &* Int(width)) &>> 3 }
 
-    /// Writes numbers behind each other, and zeros behind the last.
+    /// Packs numbers in sequence, and appends zeros.
     ///
     /// - Parameters:
-    ///   - target: room for `size(count, width:)` bytes.
-    ///   - number: gives each number, which has at most `width` bits.
+    ///   - target: has room for `size(count, width:)` bytes.
+    ///   - number: returns each number, which has at most `width` bits.
     @inline(__always)
     static func pack(
         _ count: Int, width: Int, into target: UnsafeMutableRawPointer,
@@ -98,7 +98,7 @@ struct PackedNumbers: BitwiseCopyable {
         (end + 8).initializeMemory(as: UInt8.self, repeating: 0, count: rest)
     }
 
-    /// Writes the bits of the first numbers as whole integers.
+    /// Unpacks the bits of the first numbers into whole integers.
     @inline(__always)
     func unpack<T: FixedWidthInteger & UnsignedInteger>(
         _ count: Int, into target: UnsafeMutableRawPointer, as type: T.Type

@@ -1,38 +1,39 @@
-// What a patch says of itself, and the head of what it brings.                               Format 45
+// The head of a patch, and of its own columns.                                              Format 45
 //
-//   1. A patch is a block that has its rows' numbers, and all columns that it does not bring, from another block. That is
-//      named by place, and is no patch itself.                                            (F-454)
-//   2. How much it borrows is said, so that nobody has to read the other block to know what is alive in its segment.
-//                                                                                         (F-455)
+//   1. A patch is a block that borrows its rows' numbers, and all columns that it does not contain itself,
+//      from another block. Its base is a place, and is never a patch. (F-454)
+//   2. The patch states how many bytes it borrows, so that no reader has to read the base to know what is
+//      live in its segment. (F-455)
 
 /// The head of a patch.
 package struct PatchHead: Sendable {
-    /// The bytes before the head of what it brings.
+    /// The size of the part before the head of its own columns, in bytes.
     package static let size = 24
     static let referencesFlag: UInt32 = 1
 
-    /// The block that it is of.
+    /// The base block of the patch.
     package let base: Place
-    /// The stored bytes of the slices that it has from there.
+    /// The stored bytes of the slices that it borrows from the base.
     package let borrowedBytes: Int
-    /// Whether some cells in these are references to large values.
+    /// Whether some borrowed cells are references to large values.
     package let borrowsReferences: Bool
-    /// What it brings: row versions last, and no numbers. Ranges are those of the patch's payload.
+    /// The patch's own columns: row versions last, and no numbers. Ranges refer to the patch's payload.
     package let own: BlockHead
 
-    /// The bytes up to the end of the column table, from the first 48 bytes of a payload. Nothing is checked yet.
+    /// Returns the size up to the end of the column table, from the first 48 bytes of a payload. Checks
+    /// nothing yet.
     package static func headLength(of prefix: UnsafeRawBufferPointer) throws(FormatError) -> Int {
         guard prefix.count >= size else { throw ByteReader(prefix).truncated(size) }
         return try size
             + BlockHead.headLength(of: UnsafeRawBufferPointer(rebasing: prefix[size...]))
     }
 
-    /// The head of a whole payload.
+    /// Decodes the head of a whole payload.
     package init(decoding payload: UnsafeRawBufferPointer) throws(FormatError) {
         try self.init(decoding: payload, payloadLength: payload.count)
     }
 
-    /// The head of a payload of which at least head and table are there.
+    /// Decodes the head from a prefix of a payload that contains at least head and table.
     package init(decoding prefix: UnsafeRawBufferPointer, payloadLength: Int) throws(FormatError) {
         guard prefix.count >= Self.size else { throw ByteReader(prefix).truncated(Self.size) }
         var reader = ByteReader(prefix)
@@ -60,9 +61,9 @@ package struct PatchHead: Sendable {
     /// Whether some cells of its rows are references to large values.
     package var hasReferences: Bool { borrowsReferences || own.hasReferences }
 
-    /// The head of the block as it has become.
+    /// Returns the head of the patched block.
     ///
-    /// - Throws: `FormatError` if that is another block than the patch says.
+    /// - Throws: `FormatError` if the base is not the block that the patch names.
     package func joined(to base: BlockHead) throws(FormatError) -> BlockHead {
         guard base.entity == own.entity, base.rows == own.rows,
             base.schemaVersion == own.schemaVersion
@@ -84,7 +85,7 @@ package struct PatchHead: Sendable {
         return joined
     }
 
-    /// Appends the first bytes of a patch.
+    /// Appends the part before the head of a patch's own columns.
     static func encode(
         base: Place, borrowedBytes: Int, borrowsReferences: Bool, to writer: inout ByteWriter
     ) {

@@ -1,19 +1,19 @@
-// A cell on its way into a block of one row.                                     Format 40 and 50
+// A cell to be encoded into a block of one row.                                  Format 40 and 50
 //
 // Threads: borrowed memory; valid for the call that it is passed to.
 
-/// A value of a block of one row: what is nil has no cell.
+/// A value of a block of one row; a nil value has no cell.
 package struct RowCell {
     package let propertyID: UInt32
     let kind: ColumnKind
     let isExternal: Bool
     let value: UnsafeRawPointer
-    /// The bytes of the value as it lies in memory.
+    /// The size of the value in memory, in bytes.
     let count: Int
 
     /// - Parameters:
     ///   - value: the plain value, or the bytes themselves.
-    ///   - count: how many bytes; looked at for those of `.bytes` alone.
+    ///   - count: the number of bytes; used only for `.bytes`.
     ///   - isExternal: whether the bytes are a reference to a large value.
     @inline(__always)
     package init(
@@ -30,7 +30,7 @@ package struct RowCell {
         self.isExternal = isExternal
     }
 
-    /// The encoding that a column of one row gets.
+    /// The encoding of the cell's column.
     var encoding: ColumnEncoding {
         switch kind {
         case .integer: .narrow
@@ -39,7 +39,7 @@ package struct RowCell {
         }
     }
 
-    /// The bytes of its slice.
+    /// The size of its slice, in bytes.
     var sliceLength: Int {
         switch kind {
         case .integer: NarrowIntegers.headSize

@@ -1,10 +1,10 @@
 // Doubles that are whole numbers divided by a power of ten: prices, coordinates, times in milliseconds.
 //                                                                              Format 50, F-521
-//   1. The first rows propose a scale: the smallest power that makes each of them whole.
-//   2. All rows are tried with it; one that fails asks for a larger scale, up to the limit.
+//   1. The first rows determine a scale: the smallest power that makes each of them whole.
+//   2. All rows are tried with it; a row that fails requires a larger scale, up to the limit.
 //
-// A value passes only if the division gives back its very bits, so −0, NaN and infinities never do.
-// Rounding to a whole number is adding and taking away 1.5 × 2^52, exact below 2^51 and free of calls.
+// A value passes only if the division returns exactly its bits, so −0, NaN and infinities never pass. Adding
+// and subtracting 1.5 × 2^52 rounds to a whole number; it is exact below 2^51 and needs no calls.
 
 @usableFromInline
 enum ScaledDoubles {
@@ -12,7 +12,7 @@ enum ScaledDoubles {
     private static let rounder = 6_755_399_441_055_744.0
     private static let limit = 2_251_799_813_685_248.0
     private static let sample = 16
-    /// What a decoder lets pass: whole numbers that a double holds exactly.
+    /// The limit that a decoder accepts: whole numbers that a double represents exactly.
     static let largestInteger: Int64 = 1 << 53
 
     @usableFromInline
@@ -31,7 +31,7 @@ enum ScaledDoubles {
         }
     }
 
-    /// The scale that all values share; nil if there is none.
+    /// Returns the scale that all values share; nil if there is none.
     static func scale(_ values: UnsafePointer<UInt64>, _ rows: Int) -> Int? {
         var scale = 0
         var row = 0
@@ -61,7 +61,7 @@ enum ScaledDoubles {
         return wrong == 0
     }
 
-    /// The whole numbers. `target` may be where the values are.
+    /// Returns the whole numbers. `target` may be the memory of the values.
     static func integers(
         _ values: UnsafePointer<UInt64>, _ rows: Int, scale: Int,
         into target: UnsafeMutableRawPointer
@@ -70,14 +70,14 @@ enum ScaledDoubles {
         let source = UnsafeRawPointer(values)
         for row in 0..<rows {
             let value = source.load(fromByteOffset: row &* 8, as: Double.self)
-            // `fits` has shown that it is whole and below 2^51.
+            // `fits` has checked that it is whole and below 2^51.
             let whole = Int64((value * power + rounder) - rounder)
             target.storeBytes(of: whole, toByteOffset: row &* 8, as: Int64.self)
         }
         return UnsafePointer(target.bindMemory(to: Int64.self, capacity: rows))
     }
 
-    /// The doubles of whole numbers. `target` may be where these are.
+    /// Computes the doubles of whole numbers. `target` may be the memory of these.
     static func doubles(
         _ whole: UnsafePointer<Int64>, _ rows: Int, scale: Int, into target: UnsafeMutableRawPointer
     ) {

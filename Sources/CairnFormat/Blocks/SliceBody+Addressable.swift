@@ -1,4 +1,4 @@
-// The bodies of slices whose cells can be read by themselves, decoded whole.                      Format 50.13, F-560 to F-569
+// Decodes whole slices with individually readable cells.                         Format 50.13, F-560 to F-569
 
 extension SliceBody {
     mutating func addressable(_ entry: ColumnEntry) throws(FormatError) -> DecodedColumn {
@@ -15,7 +15,7 @@ extension SliceBody {
         }
     }
 
-    /// The rows with the mark of an exception are those that are listed.
+    /// Checks that exactly the listed rows have the mark of an exception.
     private func requireExceptions(of cells: CellReader) throws(FormatError) {
         guard cells.hasExceptions else { return }
         var count = 0
@@ -87,7 +87,7 @@ extension SliceBody {
         return DecodedColumn(parts)
     }
 
-    /// Writes places as offsets, which rise.
+    /// Writes places as offsets, and checks that they are in order.
     private func offsets(_ cells: CellReader, _ count: Int, into parts: borrowing DecodedParts)
         throws(FormatError)
     {
@@ -122,7 +122,7 @@ extension SliceBody {
         parts.offsets[0] = 0
         for row in 0..<rows {
             let cell = try cells.stored(row)
-            // What is surely short enough is not measured first.
+            // A cell that is certainly short enough is not measured first.
             if end + CellReader.mostBytes(cell) > total {
                 guard try end + cells.symbols.length(cell) <= total else {
                     throw wrongLength(total)

@@ -1,7 +1,7 @@
-// The bodies of slices, one function an encoding.                       Format 50, F-510 to F-532
+// The bodies of slices, one function per encoding.                      Format 50, F-510 to F-532
 //
-// Invariants: sizes are checked before memory is taken; every function ends with `reader.end()`'s rule that
-// nothing follows (F-414).
+// Invariants: sizes are checked before memory is allocated; every function ends with `reader.end()`, which
+// checks that nothing follows (F-414).
 // Threads: a value of the function that decodes.
 
 struct SliceBody {
@@ -134,7 +134,7 @@ struct SliceBody {
         return DecodedColumn(parts)
     }
 
-    /// What is marked as a reference to a large value has its length.                                F-502
+    /// Checks that the cells marked as references to large values have the length of one.          F-502
     func requireReferences(_ parts: borrowing DecodedParts) throws(FormatError) {
         guard let externals else { return }
         for row in 0..<rows where externals[row >> 3] >> UInt8(row & 7) & 1 == 1 {

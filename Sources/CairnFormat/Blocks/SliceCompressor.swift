@@ -3,13 +3,13 @@
 internal import CLZ4
 
 enum SliceCompressor {
-    /// Below this no slice shrinks by an eighth.
+    /// Shorter slices never shrink by an eighth.
     private static let minimumLength = 24
 
-    /// Appends a slice, compressed where that saves at least an eighth, and describes it. Slices whose cells can be read by
-    /// themselves are left as they are.
+    /// Appends a slice, compressed if that saves at least an eighth, and describes it. Slices with
+    /// individually readable cells are never compressed.
     ///
-    /// - Parameter expandedBytes: what symbols stand for, beyond their codes.
+    /// - Parameter expandedBytes: the additional size of symbols once expanded, in bytes.
     static func append(
         _ raw: UnsafeRawBufferPointer, expandedBytes: Int = 0, propertyID: UInt32,
         kind: ColumnKind, encoding: ColumnEncoding, flags: ColumnFlags, rows: Int, rawBefore: Int,
@@ -40,7 +40,7 @@ enum SliceCompressor {
             checksum: Checksum.crc32c(UnsafeRawBufferPointer(rebasing: target.bytes[start...])))
     }
 
-    /// Undoes the compression of a slice into exactly as many bytes as it says.        F-411
+    /// Decompresses a slice; the result must fill `target` exactly.                    F-411
     static func expand(_ slice: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer)
         throws(FormatError)
     {
@@ -57,7 +57,7 @@ enum SliceCompressor {
         }
     }
 
-    /// What a slice would take.
+    /// Returns the size that a slice would have after compression, in bytes.
     static func size(_ raw: UnsafeRawBufferPointer, _ memory: inout ByteWriter) -> Int {
         guard let source = raw.baseAddress else { return 0 }
         memory.reset()

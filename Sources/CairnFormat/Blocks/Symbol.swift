@@ -1,11 +1,11 @@
-// A short piece of text that often occurs.                                                        Format 50.16
+// A short byte sequence that occurs often.                                                       Format 50.16
 
-/// One to eight bytes, the first of them lowest.
+/// One to eight bytes, the first one lowest.
 struct Symbol: Equatable, BitwiseCopyable {
     var bytes: UInt64
     var length: Int
 
-    /// Both together, cut to what a symbol can be.
+    /// Returns both symbols joined, cut to the maximum length of a symbol.
     func followed(by next: Symbol) -> Symbol {
         let length = min(length + next.length, SymbolTable.longest)
         return Symbol(

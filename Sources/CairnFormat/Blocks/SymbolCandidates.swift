@@ -1,9 +1,10 @@
-// What could become a symbol, and what of it stands for the most bytes.                           Format 50.16
+// The candidates for symbols, and the choice of those that cover the most bytes.                 Format 50.16
 //
-//   1. Codes and pairs of codes are counted while a sample is coded. Pairs that occur are kept in a list besides, since few of
-//      all that are possible do.
-//   2. Each code, and each pair that occurs twice, put together, is a candidate. Those of the same bytes are one, by a hash table.
-//   3. They are handed out by what they gain, from a heap: hardly more than the best 255 of several thousand are wanted.
+//   1. While a sample is coded, codes and pairs of codes are counted. Pairs that occur are also kept in a
+//      list, since few of all possible ones do.
+//   2. Each code, and each pair that occurs twice, joined, is a candidate. A hash table merges those with the
+//      same bytes.
+//   3. A heap returns them by gain: of several thousand, hardly more than the best 255 are needed.
 //
 // Threads: belongs to one training.
 
@@ -15,7 +16,7 @@ struct SymbolCandidates: ~Copyable {
     }
 
     private static let slots = 8192
-    /// Bytes by themselves, and symbols behind them.
+    /// Single bytes, then symbols.
     private static let codes = 512
 
     private let counts: UnsafeMutablePointer<UInt32>
@@ -24,15 +25,15 @@ struct SymbolCandidates: ~Copyable {
     private let seen: UnsafeMutablePointer<Int32>
     private var seenCount = 0
     private let table: UnsafeMutablePointer<Candidate>
-    /// A heap: what a candidate gains, and below it where it is in the table.
+    /// A heap: a candidate's gain, and in the low bits its slot in the table.
     private let ranks: UnsafeMutablePointer<UInt64>
     private var rankCount = 0
 
-    /// - Parameter most: how many bytes are coded at most before what was counted is gathered.
+    /// - Parameter most: the maximum number of bytes that are coded before the counts are gathered.
     init(counting most: Int) {
         counts = .allocate(capacity: Self.codes)
         pairs = .allocate(capacity: Self.codes * Self.codes)
-        // A code of two bytes and more makes two pairs.
+        // A code of two or more bytes makes two pairs.
         seen = .allocate(capacity: most)
         table = .allocate(capacity: Self.slots)
         ranks = .allocate(capacity: Self.slots)
@@ -49,9 +50,10 @@ struct SymbolCandidates: ~Copyable {
         ranks.deallocate()
     }
 
-    /// Counts a code, and it behind the one before; -1: there is none.
+    /// Counts a code, and its pair with the code before; -1: there is none.
     ///
-    /// - Parameter first: the byte that a symbol begins with, so that it can become a symbol beside it.
+    /// - Parameter first: the first byte of a symbol; it is counted as well, so that it can become a symbol
+    ///   itself.
     @inline(__always)
     mutating func count(_ code: Int, first: Int, after before: Int) {
         counts[code] &+= 1
@@ -72,12 +74,12 @@ struct SymbolCandidates: ~Copyable {
         pairs[pair] = known == .max ? .max : known &+ 1
     }
 
-    /// Makes candidates of what was counted; the counts are empty then.
+    /// Turns the counts into candidates, and clears them.
     ///
     /// - Parameters:
-    ///   - symbols: what the codes from 256 on stand for.
-    ///   - times: how much more there is than was counted, so that a symbol that saves less than it takes is left out; nil:
-    ///     none is.
+    ///   - symbols: the symbols of the codes from 256 on.
+    ///   - times: the ratio of all data to the counted sample, to omit symbols that save less than they take;
+    ///     nil: omit none.
     mutating func gather(_ symbols: UnsafeBufferPointer<Symbol>, times: Int?) {
         func symbol(_ code: Int) -> Symbol {
             code < 256 ? Symbol(bytes: UInt64(code), length: 1) : symbols[code - 256]
@@ -107,7 +109,7 @@ struct SymbolCandidates: ~Copyable {
                     continue
                 }
             }
-            // The one of two that was noted in an earlier slot is larger.
+            // Of two with equal gain, the one in the earlier slot ranks higher.
             ranks[kept] = UInt64(candidate.gain) << 13 | UInt64(Self.slots - 1 - slot)
             kept += 1
         }
@@ -115,7 +117,7 @@ struct SymbolCandidates: ~Copyable {
         for root in stride(from: rankCount / 2 - 1, through: 0, by: -1) { sink(root) }
     }
 
-    /// Hands out the candidate that gains most of those that are left; nil if there is none.
+    /// Returns and removes the remaining candidate with the largest gain; nil if there is none.
     mutating func next() -> Symbol? {
         guard rankCount > 0 else { return nil }
         let slot = Self.slots - 1 - Int(ranks[0] & UInt64(Self.slots - 1))
@@ -126,7 +128,7 @@ struct SymbolCandidates: ~Copyable {
         return table[slot].symbol
     }
 
-    /// Lets go of the candidates that are left.
+    /// Drops the remaining candidates.
     mutating func drop() {
         for index in 0..<rankCount {
             table[Self.slots - 1 - Int(ranks[index] & UInt64(Self.slots - 1))].count = 0
@@ -155,7 +157,7 @@ struct SymbolCandidates: ~Copyable {
         while true {
             slot &= Self.slots - 1
             if table[slot].count == 0 {
-                // A table that is nearly full takes no more: there are enough to choose from.
+                // A nearly full table accepts no more: there are enough candidates.
                 guard rankCount < Self.slots * 3 / 4 else { return }
                 ranks[rankCount] = UInt64(slot)
                 rankCount += 1

@@ -1,22 +1,25 @@
-// Finds the symbols that make texts short, and codes texts with them.                             Format 50.16
+// Finds the symbols that make strings short, and codes strings with them.                        Format 50.16
 //
-// This is FSST (Boncz, Neumann, Leis: Fast Static Symbol Table compression, 2020), which codes a text without those before it:
+// This is FSST (Boncz, Neumann, Leis: Fast Static Symbol Table compression, 2020), which makes each string
+// individually readable:
 //
-//   1. A sample of the cells is coded with the symbols so far. What occurs, and what follows what, is counted.
-//   2. Of symbols and of pairs of them those become the new symbols that stand for the most bytes.
-//   3. This is done a few times, with a larger part of the sample each time: a symbol is as long as twice the one before at most.
-//   4. Symbols that save less than they take in the slice are left out at last.
+//   1. A sample of the cells is coded with the current symbols. Codes and pairs of codes are counted.
+//   2. The symbols and pairs that cover the most bytes become the new symbols.
+//   3. This repeats a few times, with a larger part of the sample each time: a symbol at most doubles in
+//      length per round.
+//   4. Finally, symbols that save less than they take in the slice are omitted.
 //
-// Texts are coded from left to right, with the longest symbol that fits: one of three bytes and more is found by a hash of the
-// first three, of which each place has one symbol; one or two bytes by a table.
+// Strings are coded from left to right, with the longest symbol that fits: a hash of the first three bytes
+// finds a symbol of three or more bytes, one per slot; a table finds one or two bytes.
 //
-// Training takes a good part of a millisecond, so what was found is used for the blocks after it as long as it does nearly as
-// well, or others would not do better for long; and columns of few bytes are not tried.
+// Training takes a good part of a millisecond. So the symbols are reused for the following blocks as long as
+// they code nearly as well, or as long as new symbols would not stay better for long; and small columns are
+// not tried.
 //
 // Threads: belongs to one encoder.
 
 final class SymbolEncoder {
-    /// A symbol of three bytes or more; where there is none, one that no text begins with.
+    /// A symbol of three bytes or more; an empty slot has one that no string begins with.
     private struct Long {
         var bytes: UInt64 = 1
         var mask: UInt64 = 0
@@ -25,35 +28,35 @@ final class SymbolEncoder {
     }
 
     private static let longSlots = 2048
-    /// The part of the sample that each round looks at, in eighths.
+    /// The part of the sample that each round uses, in eighths.
     private static let rounds = [1, 3, 5, 8, 8]
     private static let longestPause = 511
     private static let leastPatience = 4
     private static let mostPatience = 512
-    /// How much of the texts is looked at, about.
+    /// The approximate size of the sample, in bytes.
     private static let sampleBytes = 8192
-    /// Fewer bytes are not worth a table beside them.
+    /// Fewer bytes are not worth a table.
     static let fewestBytes = 1024
-    /// A short code that is none.
+    /// A short code that means none.
     private static let none: UInt16 = 0xFFFF
 
     private let longs: UnsafeMutablePointer<Long>
-    /// By two bytes: the code of a symbol of two, or of the first of them, and above it how many they are.
+    /// By two bytes: the code of a symbol of both bytes, or of the first one; above it the symbol's length.
     private let shorts: UnsafeMutablePointer<UInt16>
-    /// By a byte: its code.
+    /// By one byte: its code.
     private let singles: UnsafeMutablePointer<UInt16>
     private let symbols: UnsafeMutablePointer<Symbol>
     private var symbolCount = 0
-    /// The bytes of all symbols.
+    /// The size of all symbols, in bytes.
     private var symbolBytes = 0
-    /// What was coded with the symbols when they were found: how many bytes became how many.
+    /// The sizes before and after coding the data that the symbols were trained with.
     private var trained = (raw: 0, coded: 0)
-    /// The blocks that were coded since, and the bytes of the last one.
+    /// The number of blocks coded since, and the size of the last one in bytes.
     private var uses = 0
     private var total = 0
-    /// How many blocks are coded with the symbols before others are looked for.
+    /// The number of blocks coded with the symbols before others are trained.
     private var patience = leastPatience
-    /// How many blocks are not tried any more because it was not worth it, and how many of them are left.
+    /// The number of blocks that are skipped because coding was not worth it, and how many of them are left.
     private var pause = (length: 0, left: 0)
 
     init() {
@@ -70,22 +73,23 @@ final class SymbolEncoder {
         symbols.deallocate()
     }
 
-    /// Whether a column is to be coded to see what it takes.
+    /// Returns whether to code a column to measure the result.
     func isWorthTrying() -> Bool {
         if pause.left == 0 { return true }
         pause.left -= 1
         return false
     }
 
-    /// Takes it that coding was worth it, or not: some of the next columns are not tried then, and symbols are found anew
-    /// after them.
+    /// Records whether coding was worth it. If not, some of the following columns are skipped, and symbols
+    /// are trained again after them.
     func wasWorthIt(_ wasWorthIt: Bool) {
         if wasWorthIt {
-            // Symbols fit the texts they were found in even if nothing but chance made them: others tell whether they are any good.
+            // Symbols fit their own training data even if it is random: other data show whether they are
+            // useful.
             if uses > 0 { pause.length = 0 }
             return
         }
-        // Against so few bytes the table weighs too much, however good it is.
+        // For so few bytes the table is too large, however good it is.
         if total * 4 < trained.raw { return }
         trained.raw = 0
         pause.length = min(pause.length * 4 + 3, Self.longestPause)
@@ -95,9 +99,9 @@ final class SymbolEncoder {
     /// Codes the cells of a column.
     ///
     /// - Parameters:
-    ///   - starts: where each cell begins in the data.
-    ///   - places: where the codes of each cell begin, and one more where they end.
-    ///   - codes: what is written.
+    ///   - starts: the start of each cell in the data.
+    ///   - places: receives the start of each cell's codes, and one more for the end.
+    ///   - codes: receives the codes.
     func encode(
         _ data: UnsafePointer<UInt8>, _ starts: UnsafePointer<UInt32>,
         _ lengths: UnsafePointer<UInt32>, _ rows: Int, total: Int,
@@ -112,7 +116,8 @@ final class SymbolEncoder {
         } else {
             code(data, starts, lengths, rows, total, places, &codes)
             uses += 1
-            // By more than a sixteenth worse than it was. What changes all the time is not worth learning all the time.
+            // Worse than before by more than a sixteenth. Data that change constantly are not worth constant
+            // training.
             let isWorse = codes.count * 16 * trained.raw > trained.coded * 17 * total
             if !isWorse { patience = Self.leastPatience }
             if isWorse, uses >= patience || total > trained.raw * 4 {
@@ -127,7 +132,7 @@ final class SymbolEncoder {
 
     // MARK: The table
 
-    /// The bytes of the table.
+    /// The size of the table, in bytes.
     var tableSize: Int { 3 + symbolCount * 2 + symbolBytes + PackedNumbers.slack }
 
     /// Appends the table.
@@ -155,7 +160,7 @@ final class SymbolEncoder {
         singles.initialize(repeating: Self.none, count: 256)
     }
 
-    /// Makes the best candidates the symbols.
+    /// Replaces the symbols by the best candidates.
     private func take(_ candidates: inout SymbolCandidates) {
         symbolCount = 0
         symbolBytes = 0
@@ -169,7 +174,7 @@ final class SymbolEncoder {
         }
     }
 
-    /// Takes a symbol in, unless its place is taken.
+    /// Adds a symbol, unless its slot is occupied.
     private func add(_ symbol: Symbol) {
         let code = UInt16(symbolCount)
         if symbol.length == 1 {
@@ -194,7 +199,7 @@ final class SymbolEncoder {
 
     // MARK: Coding
 
-    /// The symbol that the bytes begin with; none if the first byte has to be said itself.
+    /// Returns the symbol that the bytes begin with; nil if the first byte must be escaped.
     @inline(__always)
     private func match(_ word: UInt64, _ left: Int) -> (code: UInt16, length: Int)? {
         let long = longs + Self.slot(word)
@@ -244,7 +249,8 @@ final class SymbolEncoder {
         _ lengths: UnsafePointer<UInt32>, _ rows: Int, _ total: Int
     ) {
         forget()
-        // Every so many rows, so that the sample is of all. The beginning of a long text is enough of it.
+        // A row at regular intervals, so that the sample covers all. The beginning of a long string is
+        // enough.
         let stride = max(1, total / Self.sampleBytes)
         var sampled = 0
         for row in Swift.stride(from: 0, to: rows, by: stride) {
@@ -270,7 +276,7 @@ final class SymbolEncoder {
         }
     }
 
-    /// Counts what a text is coded as: bytes by themselves, and symbols behind 256.
+    /// Counts the codes of a string: single bytes, and symbols from 256 on.
     private func count(
         _ bytes: UnsafeRawPointer, _ count: Int, _ candidates: inout SymbolCandidates
     ) {

@@ -1,26 +1,26 @@
-// Short pieces of text that often occur, and the codes that stand for them.                        Format 50.16
+// Byte sequences that occur often, and their codes.                                              Format 50.16
 //
 //   | entry 2 | entry 2 | … | symbols | 8 zeros |
 //
-// An entry has the length of a symbol in its low four bits, and above them where it begins. A code below the count stands for
-// a symbol; 255 says that the byte behind it is meant.
+// The low four bits of an entry are the length of a symbol, the bits above its start. A code below the count
+// is a symbol; 255 escapes the byte after it.
 //
 // Threads: a view: good as long as the memory.
 
-/// The symbols of a slice.
+/// The symbol table of a slice.
 @usableFromInline
 package struct SymbolTable: BitwiseCopyable {
-    /// The bytes of the longest symbol.
+    /// The maximum length of a symbol, in bytes.
     @usableFromInline static let longest = 8
-    /// The most symbols.
+    /// The maximum number of symbols.
     static let most = 255
-    /// Before a byte that is meant itself.
+    /// Escapes the byte after it.
     @usableFromInline static let escape: UInt8 = 255
 
     @usableFromInline let entries: UnsafeRawPointer
     @usableFromInline let count: Int
 
-    /// A table whose entries lie behind each other, and behind them its symbols with eight bytes more.
+    /// Creates a table from consecutive entries, followed by its symbols and eight more bytes.
     @inlinable
     init(entries: UnsafeRawPointer, count: Int) {
         self.entries = entries
@@ -30,7 +30,7 @@ package struct SymbolTable: BitwiseCopyable {
     @inlinable
     var symbols: UnsafeRawPointer { @inline(__always) get { entries + count &* 2 } }
 
-    /// The bytes of entries and symbols, and of the zeros behind them.
+    /// The bytes of entries and symbols, and of the zeros after them.
     package var bytes: UnsafeRawBufferPointer {
         var end = 0
         for code in 0..<count {
@@ -41,7 +41,7 @@ package struct SymbolTable: BitwiseCopyable {
             start: entries, count: count * 2 + end + PackedNumbers.slack)
     }
 
-    /// The length of a symbol, and where it begins.
+    /// Returns the length and the start of a symbol.
     @inlinable @inline(__always)
     func entry(_ code: Int) -> (length: Int, start: Int) {
         let entry = UInt16(
@@ -49,10 +49,10 @@ package struct SymbolTable: BitwiseCopyable {
         return (Int(entry & 15), Int(entry >> 4))
     }
 
-    /// Writes what codes stand for.
+    /// Expands codes.
     ///
-    /// - Parameter target: room for eight bytes a code, and eight more.
-    /// - Returns: how many bytes that are; nil if a code stands for nothing.
+    /// - Parameter target: has room for eight bytes per code, and eight more.
+    /// - Returns: the number of bytes written; nil if a code is undefined.
     @inlinable @inline(__always)
     func expand(_ codes: UnsafeRawBufferPointer, into target: UnsafeMutableRawPointer) -> Int? {
         guard let base = codes.baseAddress else { return 0 }
@@ -78,7 +78,7 @@ package struct SymbolTable: BitwiseCopyable {
         return end - target
     }
 
-    /// Whether codes stand for these bytes; nil if a code stands for nothing.
+    /// Returns whether codes expand to these bytes; nil if a code is undefined.
     @usableFromInline
     func equals(_ codes: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer) -> Bool? {
         guard let base = codes.baseAddress, let text = bytes.baseAddress else {
@@ -116,7 +116,7 @@ package struct SymbolTable: BitwiseCopyable {
         return place == end
     }
 
-    /// The bytes from a position on, eight or as many as there are, the first of them lowest.
+    /// Returns up to eight bytes from a position on, the first one lowest.
     @inline(__always)
     static func word(_ bytes: UnsafeRawPointer, _ position: Int, _ count: Int) -> UInt64 {
         let left = count &- position
@@ -138,9 +138,9 @@ package struct SymbolTable: BitwiseCopyable {
         return word
     }
 
-    /// How many bytes codes stand for.
+    /// Returns the number of bytes that codes expand to.
     ///
-    /// - Throws: `FormatError` if a code stands for nothing.
+    /// - Throws: `FormatError` if a code is undefined.
     package func length(_ codes: UnsafeRawBufferPointer) throws(FormatError) -> Int {
         var (position, length) = (0, 0)
         while position < codes.count {
@@ -167,7 +167,7 @@ package struct SymbolTable: BitwiseCopyable {
 }
 
 extension ByteReader {
-    /// A table of symbols.
+    /// Reads a symbol table.
     mutating func symbolTable() throws(FormatError) -> SymbolTable {
         let start = offset
         let count = Int(try integer(UInt8.self))

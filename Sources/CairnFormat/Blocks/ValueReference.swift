@@ -1,12 +1,12 @@
-// The 24 bytes that stand in a cell for a large value.                         Format 60, F-631
+// The 24 bytes in a cell that refer to a large value.                          Format 60, F-631
 
-/// Where a large value is.
+/// A reference to a large value.
 package struct ValueReference: Sendable, Hashable {
     package static let size = 24
 
-    /// The first of its value frames.
+    /// The place of its first value frame.
     package var place: Place
-    /// The bytes of the whole value, at least 1.
+    /// The size of the whole value in bytes, at least 1.
     package var length: UInt64
     /// The checksum of the whole value.
     package var checksum: UInt32

@@ -26,7 +26,7 @@ struct ByteReader {
         Double(bitPattern: try integer(UInt64.self))
     }
 
-    /// The next bytes, in place.
+    /// Returns the next bytes, without copying them.
     mutating func take(_ count: Int) throws(FormatError) -> UnsafeRawBufferPointer {
         guard count >= 0, remaining >= count else { throw truncated(count) }
         let part = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset &+ count])
@@ -34,7 +34,7 @@ struct ByteReader {
         return part
     }
 
-    /// Bytes kept for later: all zero, or a later writer means something by them.             F-103
+    /// Skips reserved bytes: all must be zero, since a later writer may give them a meaning.      F-103
     mutating func zeros(_ count: Int) throws(FormatError) {
         let start = offset
         for byte in try take(count) where byte != 0 {
@@ -42,7 +42,7 @@ struct ByteReader {
         }
     }
 
-    /// The structure ends where its bytes end.
+    /// Checks that the structure ends where its bytes end.
     func end() throws(FormatError) {
         guard remaining == 0 else {
             throw FormatError(

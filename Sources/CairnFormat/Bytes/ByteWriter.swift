@@ -1,11 +1,11 @@
-// A buffer of bytes that grows, and is used again and again.
+// A growing buffer of bytes that is reused.
 //
 // Invariants: 0 <= count <= capacity; the bytes below `count` are initialised, except those of a
 // `reserve` that its caller has not filled yet.
 // Threads: one owner; it may move between threads.
 
 package struct ByteWriter: ~Copyable, @unchecked Sendable {
-    // The memory belongs to this value alone, which cannot be copied.
+    // This value owns the memory exclusively, and cannot be copied.
 
     private var base: UnsafeMutableRawPointer
     package private(set) var capacity: Int
@@ -21,33 +21,33 @@ package struct ByteWriter: ~Copyable, @unchecked Sendable {
         base.deallocate()
     }
 
-    /// The bytes written; valid until the next call that changes the writer.
+    /// The written bytes; valid until the next call that changes the writer.
     package var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: base, count: count)
     }
 
-    /// The bytes written, to be changed in place; valid until the next call that changes the writer.
+    /// The written bytes, for changes in place; valid until the next call that changes the writer.
     package var mutableBytes: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: base, count: count)
     }
 
-    /// Forgets the bytes and keeps the memory.
+    /// Discards the bytes and keeps the memory.
     package mutating func reset() {
         count = 0
     }
 
-    /// Forgets the bytes from `count` on.
+    /// Discards the bytes from `count` on.
     package mutating func cut(to count: Int) {
         precondition(count >= 0 && count <= self.count, "a buffer is truncated inside its bytes")
         self.count = count
     }
 
-    /// Makes room for that many more bytes.
+    /// Reserves capacity for `more` additional bytes.
     package mutating func ensure(_ more: Int) {
         if capacity &- count < more { grow(more) }
     }
 
-    /// Appends bytes that the caller fills at once; valid until the next call that changes the writer.
+    /// Appends bytes that the caller fills immediately; valid until the next call that changes the writer.
     package mutating func reserve(_ size: Int) -> UnsafeMutableRawPointer {
         precondition(size >= 0, "a reserved size is not negative")
         ensure(size)
@@ -80,7 +80,7 @@ package struct ByteWriter: ~Copyable, @unchecked Sendable {
         reserve(size).initializeMemory(as: UInt8.self, repeating: 0, count: size)
     }
 
-    /// Overwrites bytes that are already there.
+    /// Overwrites existing bytes.
     package mutating func store<T: FixedWidthInteger>(_ value: T, at offset: Int) {
         precondition(
             offset >= 0 && offset <= count - MemoryLayout<T>.size,

@@ -3,7 +3,7 @@
 internal import CCairn
 
 package enum Checksum {
-    /// The checksum of the bytes; `previous` continues that of the bytes before them.
+    /// Returns the checksum of the bytes; `previous` continues the checksum of the bytes before them.
     package static func crc32c(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0)
         -> UInt32
     {

@@ -1,11 +1,11 @@
-// What is wrong with bytes that should follow the format.                          Format 10
+// Errors for bytes that violate the format.                                         Format 10
 //
-// Every error names the rule that the bytes break, and where in the bytes that were decoded: whoever read
-// them from a file adds segment and offset. The text is constant, so that errors can be counted.
+// Every error names the violated rule, and the offset in the decoded bytes: a caller that reads them from a
+// file adds segment and offset. The text is constant, so that errors can be counted.
 
-/// Bytes that do not follow the format, or values that it cannot hold.
+/// An error for bytes that violate the format, or for values that it cannot represent.
 package struct FormatError: Error, Sendable, Equatable {
-    /// What kind of violation it is.
+    /// The kind of a violation.
     package struct Code: Sendable, Hashable {
         fileprivate enum Name: String {
             case badMagic, badChecksum, truncated, malformed, tooLarge, unsupportedVersion
@@ -13,13 +13,13 @@ package struct FormatError: Error, Sendable, Equatable {
         }
         fileprivate let name: Name
 
-        /// The bytes are not what they are taken for.
+        /// The bytes are not the expected structure.
         package static let badMagic = Code(name: .badMagic)
         /// A checksum does not match its bytes.
         package static let badChecksum = Code(name: .badChecksum)
-        /// There are fewer bytes than the structure needs.
+        /// There are fewer bytes than the structure requires.
         package static let truncated = Code(name: .truncated)
-        /// The bytes are whole, but no right writer would have written them.
+        /// The bytes are complete, but no correct writer would have written them.
         package static let malformed = Code(name: .malformed)
         /// More bytes than the format allows.
         package static let tooLarge = Code(name: .tooLarge)
@@ -32,15 +32,15 @@ package struct FormatError: Error, Sendable, Equatable {
     }
 
     package let code: Code
-    /// What is wrong, in words that never change with the data.
+    /// The problem, in words that never depend on the data.
     package let what: String
-    /// The rule of Format/ that is broken.
+    /// The violated rule of Format/.
     package let rule: String
-    /// Where in the decoded bytes.
+    /// The offset in the decoded bytes.
     package let offset: Int
-    /// What the rule asks for, if it is a number.
+    /// The value that the rule requires, if it is a number.
     package let expected: UInt64?
-    /// What is there instead.
+    /// The value found instead.
     package let found: UInt64?
 
     package init(
@@ -55,7 +55,7 @@ package struct FormatError: Error, Sendable, Equatable {
         self.found = found
     }
 
-    /// The same error seen from the structure around the bytes.
+    /// Returns the same error, with an offset relative to the enclosing structure.
     package func moved(by distance: Int) -> FormatError {
         FormatError(
             code, rule, what, at: offset &+ distance, expected: expected, found: found)

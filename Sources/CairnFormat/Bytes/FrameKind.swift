@@ -1,4 +1,4 @@
-// What a frame holds.                                                          Format 30, F-310
+// The kinds of frames.                                                         Format 30, F-310
 
 /// The kinds of frames. The raw values never change; 0 is never valid.
 package enum FrameKind: UInt8, Sendable, CaseIterable {
@@ -8,15 +8,15 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case schema = 2
     /// Rows of one entity.
     case block = 3
-    /// Other values of some columns of a block, for all of its rows.
+    /// New values of some columns of a block, for all of its rows.
     case patch = 4
-    /// Rows that stop to live, by place.
+    /// Rows that are no longer live, by place.
     case deaths = 5
     /// A piece of a large value.
     case value = 6
-    /// What a commit changed, for the history.
+    /// The changes of a commit, for the history.
     case changes = 7
-    /// Reserved: object numbers handed out early.
+    /// Reserved: object numbers issued early.
     case reserve = 8
     /// Frames of side segments become part of the commit.
     case adopt = 9
@@ -28,10 +28,10 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case commit = 12
     /// The store was closed cleanly.
     case close = 13
-    /// Objects whose ids lead to others.
+    /// Objects whose ids refer to other objects.
     case redirects = 14
 
-    /// Whether version 1 says what the payload is.
+    /// Whether version 1 defines the payload.
     package var isDefined: Bool {
         switch self {
         case .start, .schema, .block, .patch, .deaths, .value, .changes, .adopt, .retire,

@@ -1,8 +1,8 @@
-// Where a frame is: segment and offset.                                       Format 20, F-221
+// The location of a frame: segment and offset.                                 Format 20, F-221
 
 /// The place of a frame's header in the store.
 package struct Place: Sendable, Hashable, Comparable {
-    /// The number of the segment; 0 in a place that names nothing.
+    /// The number of the segment; 0 for no place.
     package let segment: UInt32
     /// The offset of the frame header in the file, divided by 8.
     package let offset8: UInt32
@@ -15,7 +15,7 @@ package struct Place: Sendable, Hashable, Comparable {
         self.offset8 = offset8
     }
 
-    /// The place of a frame at a byte offset, which is a multiple of 8 and below 32 GiB.
+    /// Creates the place of a frame at a byte offset, which must be a multiple of 8 and below 32 GiB.
     package init(segment: UInt32, byteOffset: Int) {
         precondition(
             byteOffset >= 0 && byteOffset & 7 == 0 && byteOffset >> 3 <= Int(UInt32.max),
@@ -27,7 +27,7 @@ package struct Place: Sendable, Hashable, Comparable {
 
     package var isNone: Bool { segment == 0 }
 
-    /// One step of the hasher, not two.
+    /// Hashes in one step of the hasher, not two.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(UInt64(segment) << 32 | UInt64(offset8))
     }

@@ -1,4 +1,4 @@
-// The 16 random bytes that tell stores apart.                                  Format 20, F-203
+// The 16 random bytes that identify a store.                                   Format 20, F-203
 
 /// The identity of a store, the same in all its files.
 package struct StoreID: Sendable, Hashable {
@@ -11,7 +11,7 @@ package struct StoreID: Sendable, Hashable {
         self.high = high
     }
 
-    /// Of 16 bytes, as a UUID has.
+    /// Creates an ID from 16 bytes, such as those of a UUID; returns nil for another length.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 16 else { return nil }
         low = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
@@ -23,7 +23,7 @@ package struct StoreID: Sendable, Hashable {
         target.storeBytes(of: high.littleEndian, toByteOffset: 8, as: UInt64.self)
     }
 
-    /// What every frame says of its store: the checksum of the 16 bytes.
+    /// The store's tag in every frame: the checksum of the 16 bytes.
     package var tag: UInt32 {
         withUnsafeBytes(of: (low.littleEndian, high.littleEndian)) { Checksum.crc32c($0) }
     }

@@ -1,11 +1,11 @@
-// The next object number of a tree, as start, commit and close frames state it.   Format 60, F-621
+// The next object number of a tree, as in start, commit and close frames.         Format 60, F-621
 
-/// How far the numbers of a tree are issued.
+/// The object number counter of a tree.
 package struct TreeCounter: Sendable, Hashable {
     static let size = 16
 
     package var tree: UInt32
-    /// 0 in this format.
+    /// Always 0 in this format.
     package var epoch: UInt32
     /// The smallest number that was never issued, from 1.
     package var next: UInt32

@@ -1,6 +1,6 @@
-// Whether bytes are UTF-8.                                                     Format 50, F-553
+// Checks whether bytes are UTF-8.                                              Format 50, F-553
 //
-// No encoded surrogates, nothing above U+10FFFF, no form longer than needed. ASCII goes by 8 at a time.
+// Rejects encoded surrogates, code points above U+10FFFF, and overlong forms. Checks ASCII 8 bytes at a time.
 
 package enum UTF8Check {
     package static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -53,7 +53,7 @@ extension CheckpointContents {
 }
 
 extension CheckpointContents.FetchIndex {
-    /// All its parts.
+    /// All parts of the index.
     var units: [CheckpointUnit] {
         ordered.outline + ordered.leaves.map(\.unit) + postings.partitions.map(\.unit)
             + lists.outline + lists.leaves.map(\.unit)

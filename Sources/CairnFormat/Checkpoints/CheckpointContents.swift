@@ -1,8 +1,8 @@
-// The table of contents of a checkpoint: small numbers, and where the large parts are.      Format 85
+// The table of contents of a checkpoint: small numbers, and the locations of the large parts.   Format 85
 
-/// What a checkpoint holds.
+/// The contents of a checkpoint.
 package struct CheckpointContents: Sendable, Hashable {
-    /// A number of leaves of a paged array that follow each other.
+    /// A run of consecutive leaves of a paged array.
     package struct Leaves: Sendable, Hashable {
         package var first: UInt32
         package var count: UInt32
@@ -13,7 +13,7 @@ package struct CheckpointContents: Sendable, Hashable {
             self.unit = unit
         }
     }
-    /// A number space: what is issued, what is reserved, and the cells of its directory.
+    /// A number space: issued numbers, reserved numbers, and the cells of its directory.
     package struct Tree: Sendable, Hashable {
         package var id: UInt32
         package var next: UInt32
@@ -26,7 +26,7 @@ package struct CheckpointContents: Sendable, Hashable {
             self.cells = cells
         }
     }
-    /// A partition of a unique index: its slots that are full, in order.
+    /// A partition of a unique index: its occupied slots, in order.
     package struct Partition: Sendable, Hashable {
         package var number: UInt32
         package var capacity: UInt32
@@ -55,9 +55,9 @@ package struct CheckpointContents: Sendable, Hashable {
         }
     }
 
-    /// An ordered index: its leaves in order, and what is to be known of them before they are read.
+    /// An ordered index: its leaves in order, and the facts required before they are read.
     package struct Ordered: Sendable, Hashable {
-        /// Some leaves that follow each other.
+        /// A run of consecutive leaves.
         package struct Run: Sendable, Hashable {
             package var count: UInt32
             package var unit: CheckpointUnit
@@ -66,7 +66,7 @@ package struct CheckpointContents: Sendable, Hashable {
                 self.unit = unit
             }
         }
-        /// How many entries each leaf has, and what separates it from the one before.
+        /// The number of entries of each leaf, and the separator from the leaf before.
         package var outline: [CheckpointUnit]
         package var leaves: [Run]
         package init(outline: [CheckpointUnit] = [], leaves: [Run] = []) {
@@ -79,14 +79,14 @@ package struct CheckpointContents: Sendable, Hashable {
         /// A column of its keys.
         package struct Column: Sendable, Hashable {
             package var property: UInt32
-            /// 1 if its values fall.
+            /// 1 for descending values.
             package var order: UInt32
             package init(property: UInt32, order: UInt32) {
                 self.property = property
                 self.order = order
             }
         }
-        /// The id of the entity that declares it.
+        /// The id of the entity that declares the index.
         package var entity: UInt32
         package var columns: [Column]
         package var ordered: Ordered
@@ -107,29 +107,31 @@ package struct CheckpointContents: Sendable, Hashable {
     package var schema = Place.none
     package var schemaVersion: UInt32 = 0
     package var trees: [Tree] = []
-    /// By entity: how many objects.
+    /// The number of objects, by entity.
     package var counts: [UInt64] = []
     package var uniques: [Unique] = []
     package var inverses: [Inverse] = []
-    /// The segments that make up the store, by number; the main one that takes commits with its end in the state.
+    /// The segments that make up the store, by number; the main segment that takes commits, with its end in
+    /// this state.
     package var live: [StartPayload.LiveSegment] = []
-    /// The largest number that a segment was given.
+    /// The largest segment number issued so far.
     package var lastSegment: UInt32 = 0
-    /// The largest handle of a block, and the blocks in parts.
+    /// The largest block handle, and the blocks in parts.
     package var lastBlock: UInt32 = 0
     package var blocks: [CheckpointUnit] = []
-    /// The fetch indexes. Without any, nothing is said of them: as before there were such.
+    /// The fetch indexes. If there are none, nothing is written: the same bytes as before fetch indexes
+    /// existed.
     package var fetchIndexes: [FetchIndex] = []
-    /// Where the metadata in force are. Without any, nothing is said of them.                F-860
+    /// The place of the metadata in force. If there are none, nothing is written.           F-860
     package var metadata: Place?
-    /// The history. Without settings for one nothing is said of it.                          F-861
+    /// The history. Without settings for one, nothing is written.                           F-861
     package var history: History?
 
-    /// Where the retained changes are.
+    /// The location of the retained changes.
     package struct History: Sendable, Hashable {
         /// The commit before that of the first two cells.
         package var origin: UInt64
-        /// Of each commit the place of its changes, and their length.
+        /// The place and the length of each commit's changes.
         package var cells: [Leaves]
 
         package init(origin: UInt64, cells: [Leaves]) {
@@ -138,9 +140,9 @@ package struct CheckpointContents: Sendable, Hashable {
         }
     }
 
-    /// Redirects. Without any, nothing is said of them.                                       F-862
+    /// Redirects. If there are none, nothing is written.                                      F-862
     package var redirects: [CheckpointUnit] = []
-    /// Where redirects follow, this stands for the origin of a history that is not there.
+    /// If redirects follow, this replaces the origin of a missing history.
     private static let noHistory = UInt64.max
 
     package init() {}
@@ -246,7 +248,7 @@ package struct CheckpointContents: Sendable, Hashable {
             if history?.origin == Self.noHistory, history?.cells.isEmpty == true { history = nil }
         }
         try reader.end()
-        // A small file must not stand for much more than it can hold.
+        // A small file must not claim much more content than it can have.
         guard units.reduce(0, { $0 + UInt64($1.storedLength) }) <= fileLength else {
             throw FormatError(.malformed, "F-854", "parts of the checkpoint overlap")
         }
@@ -285,7 +287,7 @@ package struct CheckpointContents: Sendable, Hashable {
         _ reader: inout ByteReader, _ body: (inout ByteReader) throws(FormatError) -> T
     ) throws(FormatError) -> [T] {
         let count = try reader.integer(UInt32.self)
-        // An element has at least four bytes: a damaged count allocates nothing.
+        // An element has at least four bytes: a damaged count causes no allocation.
         guard Int(count) <= reader.remaining / 4 else { throw reader.truncated(Int(count)) }
         var list: [T] = []
         list.reserveCapacity(Int(count))

@@ -1,23 +1,23 @@
-// The first 128 bytes of a checkpoint: of which state it is, and where its contents are.    Format 85
+// The first 128 bytes of a checkpoint: its state, and the location of its contents.    Format 85
 //
-// It is written after everything else of the file, and all of it is synced before the name is: so a header
-// that is whole speaks of a file that is.                                                   (F-852)
+// It is written after the rest of the file, and the whole file is synced before its name is: so a valid
+// header implies a complete file. (F-852)
 
-/// What a checkpoint says about itself.
+/// The header of a checkpoint.
 package struct CheckpointHeader: Sendable, Hashable {
     package static let size = 128
     /// "CAIRNCKP" in ASCII.
     static let magic: UInt64 = 0x504b_434e_5249_4143
 
     package var store: StoreID
-    /// The commit whose state it holds.
+    /// The commit whose state the checkpoint contains.
     package var commit: UInt64
-    /// Where the log ends in that state: behind that commit's frame.
+    /// The end of the log in that state: after that commit's frame.
     package var lsn: UInt64
     package var segment: UInt32
     package var chain: UInt32
     package var endOffset: UInt64
-    /// Where that commit's frame begins in the segment.
+    /// The offset of that commit's frame in the segment.
     package var commitOffset: UInt64
     /// The seed of the hashes in its indexes.
     package var hashSeed: UInt64
@@ -57,7 +57,7 @@ package struct CheckpointHeader: Sendable, Hashable {
         writer.append(Checksum.crc32c(UnsafeRawBufferPointer(rebasing: writer.bytes[start...])))
     }
 
-    /// - Parameter fileLength: the bytes of the whole file.
+    /// - Parameter fileLength: the size of the whole file, in bytes.
     package init(decoding bytes: UnsafeRawBufferPointer, fileLength: UInt64) throws(FormatError) {
         guard bytes.count >= Self.size else {
             throw FormatError(

@@ -1,24 +1,24 @@
-// A part of a checkpoint that is read and verified by itself.                        Format 85
+// A part of a checkpoint that is read and verified separately.                       Format 85
 
 internal import CLZ4
 
-/// Where a part of a checkpoint is, and how it is verified.
+/// The location of a part of a checkpoint, and its checksum.
 package struct CheckpointUnit: Sendable, Hashable {
     static let size = 24
 
-    /// Where its bytes are in the file.
+    /// The offset of its bytes in the file.
     package let offset: UInt64
-    /// How many they are; fewer than `rawLength` if they are compressed.
+    /// The number of stored bytes; less than `rawLength` if they are compressed.
     package let storedLength: UInt32
-    /// How many there are when they are expanded.
+    /// The number of bytes after decompression.
     package let rawLength: UInt32
     /// The checksum of the stored bytes.
     package let checksum: UInt32
 
-    /// The most bytes of a part, so that nothing large is allocated for a damaged number.
+    /// The maximum size of a part in bytes, so that a damaged number causes no large allocation.
     package static let maximumLength = 16 << 20
 
-    /// Appends a part to bytes that will be at `start` in the file.
+    /// Appends a part to a buffer that will be at `start` in the file.
     package static func append(
         _ raw: UnsafeRawBufferPointer, to writer: inout ByteWriter, startingAt start: UInt64
     ) -> CheckpointUnit {
@@ -39,7 +39,7 @@ package struct CheckpointUnit: Sendable, Hashable {
             rawLength: UInt32(raw.count), checksum: Checksum.crc32c(bytes))
     }
 
-    /// Whether the stored bytes are to be expanded.
+    /// Whether the stored bytes are compressed.
     package var isCompressed: Bool { storedLength != rawLength }
 
     /// Verifies the stored bytes.
@@ -49,7 +49,7 @@ package struct CheckpointUnit: Sendable, Hashable {
         }
     }
 
-    /// Verifies and expands the stored bytes.
+    /// Verifies and decompresses the stored bytes.
     package func expand(
         _ stored: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) throws(FormatError) {

@@ -1,8 +1,8 @@
-// Dates as the canonical export prints them.                                   Format 80, F-817
+// Dates in the canonical export.                                               Format 80, F-817
 //
-//   1. The nearest whole number of milliseconds m; if m / 1000 is not the very same double, or the year is
-//      not between 1 and 9999, the date is printed as a number of seconds.
-//   2. Days are counted from 2001-01-01 in the proleptic Gregorian calendar.
+//   1. Rounds to the nearest whole number of milliseconds m; if m / 1000 is not exactly the same double, or
+//      the year is not between 1 and 9999, prints the date as a number of seconds.
+//   2. Counts days from 2001-01-01 in the proleptic Gregorian calendar.
 
 package enum CanonicalDate {
     private static let millisecondsPerDay: Int64 = 86_400_000
@@ -13,7 +13,7 @@ package enum CanonicalDate {
     /// 1.5 × 2^52: adding it to a number below 2^51 leaves no room for a fraction.
     private static let rounder = 6_755_399_441_055_744.0
 
-    /// Seconds since 2001-01-01 UTC.
+    /// Appends a date in seconds since 2001-01-01 UTC.
     package static func append(_ seconds: Double, to writer: inout ByteWriter) {
         guard let milliseconds = milliseconds(seconds) else {
             CanonicalNumber.append(double: seconds, to: &writer)
@@ -44,7 +44,7 @@ package enum CanonicalDate {
         writer.append(utf8: "Z\"")
     }
 
-    /// Whether a date is printed as a text, and not as a number.
+    /// Returns whether a date is printed as a string, and not as a number.
     package static func isText(_ seconds: Double) -> Bool { milliseconds(seconds) != nil }
 
     private static func milliseconds(_ seconds: Double) -> Int64? {
@@ -58,7 +58,7 @@ package enum CanonicalDate {
         return whole
     }
 
-    /// Year, month and day of a day number: years of 400 are one cycle, and begin in March inside.
+    /// Returns year, month and day of a day number: 400 years are one cycle, and its years begin in March.
     private static func civil(daysSince2001: Int64) -> (Int64, Int64, Int64) {
         // 2001-01-01 is day 730,791 after 0000-03-01.
         let days = daysSince2001 + 730_791

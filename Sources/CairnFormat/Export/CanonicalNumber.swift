@@ -1,8 +1,8 @@
-// Numbers as the canonical export prints them.                          Format 80, F-810 to F-816
+// Numbers in the canonical export.                                      Format 80, F-810 to F-816
 //
-//   1. The fewest significant digits that read back as the same number, and of those the nearest; the
-//      standard library finds them.
-//   2. They are laid out as ECMAScript does: plain from 1e-6 to below 1e21, else with an exponent.
+//   1. The standard library finds the shortest digits that parse as the same number, and of those the
+//      nearest.
+//   2. The layout is that of ECMAScript: plain from 1e-6 to below 1e21, otherwise with an exponent.
 //
 // Pure functions on bytes, no locale, no Foundation.
 
@@ -11,7 +11,7 @@ package enum CanonicalNumber {
         writer.append(utf8: String(value))
     }
 
-    /// NaN and the infinities are JSON strings.
+    /// Appends a double; NaN and the infinities are JSON strings.
     package static func append(double value: Double, to writer: inout ByteWriter) {
         if value.isFinite {
             appendFinite(value.description, to: &writer)
@@ -20,7 +20,7 @@ package enum CanonicalNumber {
         }
     }
 
-    /// The fewest digits that read back as the same 32-bit number.
+    /// Appends a float, with the fewest digits that parse as the same 32-bit number.
     package static func append(float value: Float, to writer: inout ByteWriter) {
         if value.isFinite {
             appendFinite(value.description, to: &writer)
@@ -29,7 +29,7 @@ package enum CanonicalNumber {
         }
     }
 
-    /// A JSON string with all digits and no exponent.
+    /// Appends a JSON string with all digits and no exponent.
     package static func append(decimal value: DecimalBytes, to writer: inout ByteWriter) {
         writer.append(utf8: value.isNegative && value.coefficient != 0 ? "\"-" : "\"")
         let digits = Array(String(value.coefficient).utf8)
@@ -45,7 +45,7 @@ package enum CanonicalNumber {
         writer.append(utf8: isNaN ? "\"NaN\"" : isNegative ? "\"-Infinity\"" : "\"Infinity\"")
     }
 
-    /// Lays out the digits of a shortest description: sign, digits, a point and an exponent in any form.
+    /// Appends the digits of a shortest description: sign, digits, a point and an exponent in any form.
     private static func appendFinite(_ description: String, to writer: inout ByteWriter) {
         var digits: [UInt8] = []
         digits.reserveCapacity(20)

@@ -1,9 +1,10 @@
-// Text, bytes and UUIDs as the canonical export prints them.            Format 80, F-818 to F-820
+// Strings, bytes and UUIDs in the canonical export.                     Format 80, F-818 to F-820
 //
-// Runs of bytes that need no escape are appended at once.
+// Runs of bytes without escapes are appended in one step.
 
 package enum CanonicalText {
-    /// A JSON string of UTF-8 bytes.
+    /// Appends UTF-8 bytes as a JSON string.
+    ///
     /// - Throws: `FormatError` if the bytes are not UTF-8.                                    F-553
     package static func append(utf8 bytes: UnsafeRawBufferPointer, to writer: inout ByteWriter)
         throws(FormatError)
@@ -25,7 +26,7 @@ package enum CanonicalText {
         writer.append(UInt8(ascii: "\""))
     }
 
-    /// A JSON string of text.
+    /// Appends text as a JSON string.
     package static func append(_ text: String, to writer: inout ByteWriter) {
         var text = text
         text.withUTF8 { bytes in
@@ -37,7 +38,7 @@ package enum CanonicalText {
         }
     }
 
-    /// A JSON string of bytes in base64 with padding.
+    /// Appends bytes as a JSON string in base64 with padding.
     package static func append(base64 bytes: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
         writer.append(UInt8(ascii: "\""))
         for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -53,7 +54,7 @@ package enum CanonicalText {
         writer.append(UInt8(ascii: "\""))
     }
 
-    /// A JSON string of a UUID's 16 bytes, in capital letters.
+    /// Appends the 16 bytes of a UUID as a JSON string, in capital letters.
     package static func append(uuid bytes: UnsafeRawBufferPointer, to writer: inout ByteWriter) {
         precondition(bytes.count == 16, "a UUID has 16 bytes")
         writer.append(UInt8(ascii: "\""))

@@ -4,13 +4,13 @@ package enum CheckpointName {
     private static let prefix = "checkpoint-"
     private static let digits = 20
 
-    /// The name of the checkpoint of a commit: "checkpoint-" and twenty digits.
+    /// Returns the name of the checkpoint of a commit: "checkpoint-" and twenty digits.
     package static func name(of commit: UInt64) -> String {
         let text = String(commit)
         return prefix + String(repeating: "0", count: digits - text.utf8.count) + text
     }
 
-    /// The commit in a file's name; nil if it is not the name of a checkpoint.
+    /// Returns the commit in a file's name; nil if it is not the name of a checkpoint.
     package static func commit(in name: String) -> UInt64? {
         guard name.hasPrefix(prefix), name.utf8.count == prefix.utf8.count + digits else {
             return nil

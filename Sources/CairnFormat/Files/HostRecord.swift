@@ -1,25 +1,25 @@
-// What stands behind the mark in the lock file: which machine has the store open to write.      Format 20.7
+// The record after the mark in the lock file: the machine that has the store open for writing.  Format 20.7
 //
-// It is there only where the store lies on a disk that other machines may have too. Who knows nothing of it passes over it.
+// It exists only if the store is on a disk that other machines may share. Older code ignores it.
 
-/// The machine that has a store open to write.                                                       F-227
+/// The machine that has a store open for writing.                                              F-227
 package struct HostRecord: Sendable, Hashable {
     package static let size = 128
-    /// Where it stands in the lock file.
+    /// The offset of the record in the lock file.
     package static let offset = 64
     /// "CAIRNHST" in ASCII.
     package static let magic: UInt64 = 0x5453_484e_5249_4143
     private static let version: UInt32 = 1
-    /// Bytes that a name may have.
+    /// The maximum size of a name, in bytes.
     private static let room = 64
 
-    /// What the machine's kernel called this run of itself.
+    /// The kernel's identifier of the machine's current boot.
     package let high: UInt64
     package let low: UInt64
-    /// What the machine is called, for messages.
+    /// The host name, for messages.
     package let name: String
 
-    /// - Parameter name: cut where it is too long, at a character.
+    /// - Parameter name: truncated at a character if it is too long.
     package init(high: UInt64, low: UInt64, name: String) {
         self.high = high
         self.low = low
@@ -28,7 +28,7 @@ package struct HostRecord: Sendable, Hashable {
         self.name = cut
     }
 
-    /// Whether it is the same machine, which has not been started anew: names say nothing.
+    /// Returns whether it is the same machine since the same boot: names do not matter.
     package func isSameHost(as other: HostRecord) -> Bool { high == other.high && low == other.low }
 
     package func encode(to writer: inout ByteWriter) {

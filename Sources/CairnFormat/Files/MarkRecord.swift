@@ -1,32 +1,33 @@
-// The first 64 bytes of the lock file: how far the log is known to be durable.       Format 20
+// The first 64 bytes of the lock file: the known durable end of the log.             Format 20
 //
-// It is written after each sync of the log and never synced itself, so it may be missing, torn or old,
-// but what a whole one claims is true. In a copy of a store it also says whether the copy is finished, and is synced
-// then.                                                                       (F-213, F-214, F-219, F-220)
+// It is written after each sync of the log and never synced itself, so it may be missing, torn or old, but
+// the claim of a valid one is true. In a copy of a store it also states whether the copy is complete, and is
+// synced then. (F-213, F-214, F-219, F-220)
 
-/// What the writer last knew to be durable.
+/// The durable end of the log, as far as the writer last knew.
 package struct MarkRecord: Sendable, Hashable {
     package static let size = 64
     /// "CAIRNMRK" in ASCII.
     package static let magic: UInt64 = 0x4b52_4d4e_5249_4143
 
-    /// Who wrote it, and what it says besides.                                       F-219, F-220, F-225
+    /// The author of a mark, and its meaning.                                          F-219, F-220, F-225
     package enum Role: UInt32, Sendable, CaseIterable {
         /// A writer.
         case writer = 0
-        /// Whoever made the folder as a copy, when it was whole. No writer has opened it since.
+        /// The copier of a folder, once it was complete. No writer has opened it since.
         case copy = 1
-        /// The same, before it was: what lies above the LSN means nothing. With the LSN 0 there is no store yet.
+        /// The copier, before the copy was complete: content above the LSN is meaningless. With LSN 0 there
+        /// is no store yet.
         case unfinishedCopy = 2
-        /// A writer that has given the lease back: the log ends at the LSN.                        F-225
+        /// A writer that has released the lease: the log ends at the LSN.                               F-225
         case released = 3
 
-        /// Whether the folder was made as a copy.
+        /// Whether the folder was created as a copy.
         package var isCopy: Bool { self == .copy || self == .unfinishedCopy }
     }
 
     package var store: StoreID
-    /// The last commit that is durable.
+    /// The last durable commit.
     package var commit: UInt64
     /// The LSN below which everything is durable; the end of a commit, close or start frame.
     package var lsn: UInt64
@@ -104,7 +105,7 @@ package struct MarkRecord: Sendable, Hashable {
         try reader.zeros(4)
     }
 
-    /// Whether the bytes that a lock file begins with are text, as other programs write it.             F-226
+    /// Returns whether the bytes at the start of a lock file are text of another program.               F-226
     package static func isForeignText(_ start: UnsafeRawBufferPointer) -> Bool {
         isForeign(start)
             && start.prefix(size).allSatisfy {
@@ -112,8 +113,8 @@ package struct MarkRecord: Sendable, Hashable {
             }
     }
 
-    /// Whether the bytes that a lock file begins with are not what an interrupted write leaves of a record: of the first eight,
-    /// as far as there are any, fewer than half are the magic's or zero.                            F-226
+    /// Returns whether the bytes at the start of a lock file cannot be left by an interrupted write of a
+    /// record: of the first eight, as far as they exist, fewer than half are the magic's or zero. (F-226)
     package static func isForeign(_ start: UnsafeRawBufferPointer) -> Bool {
         let first = start.prefix(8)
         let own = withUnsafeBytes(of: magic.littleEndian) { magic in

@@ -1,10 +1,10 @@
 // The first page of a segment.                                                      Format 20
 //
-//   1. Magic and checksum decide whether these are the bytes of a header at all.    (F-203)
-//   2. Only then the version and the flags are looked at.                  (F-205, F-208)
-//   3. Then number, kind and predecessor.                           (F-204, F-209, F-212)
+//   1. Magic and checksum decide whether these bytes are a header at all. (F-203)
+//   2. Version and flags are checked only after that. (F-205, F-208)
+//   3. Number, kind and predecessor are last. (F-204, F-209, F-212)
 
-/// What a segment is for. The raw values never change.
+/// The purpose of a segment. The raw values never change.
 package enum SegmentKind: UInt32, Sendable {
     /// A member of the chain that takes commits.
     case main = 1
@@ -31,13 +31,13 @@ package struct SegmentHeader: Sendable, Hashable {
     package var number: UInt32
     /// The number of the main segment before it, or 0.
     package var predecessor: UInt32
-    /// The LSN of the segment's byte 0; of a side segment 0.
+    /// The LSN of the segment's byte 0; 0 for a side segment.
     package var baseLSN: UInt64
     /// The offset in the predecessor where its content ends.
     package var predecessorEnd: UInt64
     /// The chain value there.
     package var predecessorChain: UInt32
-    /// When it was made, in seconds since 2001-01-01 UTC.
+    /// When the segment was created, in seconds since 2001-01-01 UTC.
     package var created: Double
     /// The number of the last commit before the segment.
     package var commit: UInt64
@@ -60,7 +60,8 @@ package struct SegmentHeader: Sendable, Hashable {
     }
 
     /// Appends the 4,096 bytes.
-    /// - Returns: their checksum, the chain value that the segment's first frame names.
+    ///
+    /// - Returns: their checksum, the chain value that the segment's first frame refers to.
     @discardableResult
     package func encode(to writer: inout ByteWriter) -> UInt32 {
         precondition(number != 0, "segments are numbered from 1")
@@ -88,7 +89,7 @@ package struct SegmentHeader: Sendable, Hashable {
         return checksum
     }
 
-    /// The header in the first 4,096 bytes of a segment.
+    /// Decodes the header from the first 4,096 bytes of a segment.
     package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
         guard bytes.count >= Self.size else {
             throw FormatError(
@@ -140,7 +141,7 @@ package struct SegmentHeader: Sendable, Hashable {
         try checkNumbers()
     }
 
-    /// The checksum of a header that was decoded before: what its first frame is chained to.
+    /// Returns the checksum of a header that was decoded before: its first frame is chained to it.
     package static func chain(ofEncoded bytes: UnsafeRawBufferPointer) -> UInt32 {
         precondition(bytes.count >= Self.size, "a segment header has 4,096 bytes")
         return UInt32(

@@ -6,13 +6,13 @@ package enum SegmentName {
     private static let suffix = ".segment"
     private static let digits = 10
 
-    /// The name of a segment's file: ten digits and ".segment".
+    /// Returns the name of a segment's file: ten digits and ".segment".
     package static func name(of number: UInt32) -> String {
         let text = String(number)
         return String(repeating: "0", count: digits - text.utf8.count) + text + suffix
     }
 
-    /// The number in a file's name; nil if it is not the name of a segment.
+    /// Returns the number in a file's name; nil if it is not the name of a segment.
     package static func number(in name: String) -> UInt32? {
         guard name.utf8.count == digits + suffix.utf8.count, name.hasSuffix(suffix) else {
             return nil

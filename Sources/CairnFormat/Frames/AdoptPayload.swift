@@ -1,4 +1,4 @@
-// Frames of side segments become part of the commit that the frame is in.         Format 65, F-651
+// Side segments' frames become part of the commit that contains this frame.       Format 65, F-651
 
 /// The payload of an adopt frame.
 package struct AdoptPayload: Sendable, Hashable {
@@ -7,11 +7,11 @@ package struct AdoptPayload: Sendable, Hashable {
         static let size = 32
         /// The side segment's number.
         package let segment: UInt32
-        /// Where the run begins: the header's end, or where the part before it ended.
+        /// The start of the run: the header's end, or the end of the part before it.
         package let start: UInt64
-        /// Where it ends.
+        /// The end of the run.
         package let end: UInt64
-        /// The chain values there.
+        /// The chain values at both ends.
         package let startChain: UInt32
         package let endChain: UInt32
 
@@ -26,7 +26,7 @@ package struct AdoptPayload: Sendable, Hashable {
         }
     }
 
-    /// By rising segment.
+    /// The parts, ascending by segment.
     package var parts: [Part]
 
     package init(parts: [Part]) {

@@ -1,14 +1,14 @@
-// How past states of a store are kept.                                                  Format 79
+// The retention of past states of a store.                                              Format 79
 
 /// The key `asOf` of the metadata.                                                           F-791
 package struct AsOfSettings: Codable, Sendable, Hashable {
-    /// A segment that left the store, and that past states need.
+    /// A segment that left the store, but that past states require.
     package struct Held: Codable, Sendable, Hashable {
-        /// Its number.
+        /// The segment's number.
         package var segment: UInt32
         /// The commit that retired it.
         package var commit: UInt64
-        /// When that was, in whole seconds: never less than it was.
+        /// When the commit retired it, in whole seconds: rounded up.
         package var time: Int64
 
         package init(segment: UInt32, commit: UInt64, time: Int64) {
@@ -17,22 +17,22 @@ package struct AsOfSettings: Codable, Sendable, Hashable {
             self.time = time
         }
 
-        /// The bytes that it takes in a document, with what sets it apart from the next one.
+        /// The size of the entry in a document, with the separator from the next one, in bytes.
         fileprivate var documentBytes: Int {
             #"{"commit":\#(commit),"segment":\#(segment),"time":\#(time)},"#.utf8.count
         }
     }
 
-    /// The oldest commit whose state is kept.
+    /// The oldest commit whose state is available.
     package var horizon: UInt64
-    /// How many commits the horizon stays behind the newest one; nil: that is no matter.
+    /// The number of commits that the horizon stays behind the newest one; nil: no limit.
     package var transactions: UInt64?
-    /// How many seconds it stays behind; nil: that is no matter.
+    /// The number of seconds that the horizon stays behind; nil: no limit.
     package var seconds: UInt64?
-    /// By rising number.
+    /// Ascending by number.
     package var held: [Held]
 
-    /// Numbers of commits and seconds are less.
+    /// Numbers of commits and seconds are below this limit.
     package static let limit: UInt64 = 1 << 53
 
     package init(
@@ -62,7 +62,7 @@ package struct AsOfSettings: Codable, Sendable, Hashable {
         if !held.isEmpty { try container.encode(held, forKey: .held) }
     }
 
-    /// Whether its numbers can be.                                                           F-791
+    /// Whether its numbers are valid.                                                        F-791
     package var isPossible: Bool {
         guard horizon < FormatLimits.maximumLSN, transactions ?? 0 < Self.limit,
             seconds ?? 0 < Self.limit, transactions == nil || seconds == nil
@@ -75,12 +75,12 @@ package struct AsOfSettings: Codable, Sendable, Hashable {
             }
     }
 
-    /// Gives up the oldest states, so many that the segments that are held for them take so many bytes less among the metadata;
-    /// gives the numbers of those segments, none if none are held.
+    /// Gives up the oldest states until the segments held for them take `bytes` fewer bytes in the metadata;
+    /// returns the numbers of those segments, none if none are held.
     package mutating func giveUp(bytes: Int) -> Set<UInt32> {
         var last: UInt64 = 0
         var freed = 0
-        // Those that one commit retired go together.
+        // Segments that the same commit retired are given up together.
         for one in held.sorted(by: { $0.commit < $1.commit })
         where freed < bytes || one.commit == last {
             last = one.commit
@@ -92,7 +92,7 @@ package struct AsOfSettings: Codable, Sendable, Hashable {
         return Set(gone.map(\.segment))
     }
 
-    /// Adds a segment that was just retired.
+    /// Adds a segment that has just been retired.
     package mutating func hold(_ segment: Held) {
         let index = held.firstIndex { $0.segment > segment.segment } ?? held.count
         held.insert(segment, at: index)

@@ -1,12 +1,13 @@
-// Writes whole frames into a buffer, so that no payload is copied twice.      Format 30, F-301
+// Writes whole frames into a buffer, without copying a payload twice.         Format 30, F-301
 //
-//   1. `beginFrame` leaves room for the header.
+//   1. `beginFrame` reserves room for the header.
 //   2. The caller appends the payload.
-//   3. `endFrame` pads it, computes both checksums and fills the header in.
+//   3. `endFrame` pads it, computes both checksums and fills in the header.
 
 extension ByteWriter {
-    /// Begins a frame; its payload is what is appended until `endFrame`.
-    /// - Returns: where the frame begins in the buffer, for `endFrame`.
+    /// Begins a frame; everything appended until `endFrame` is its payload.
+    ///
+    /// - Returns: the start of the frame in the buffer, for `endFrame`.
     package mutating func beginFrame() -> Int {
         precondition(count & 7 == 0, "frames begin at multiples of 8")
         let start = count
@@ -15,7 +16,8 @@ extension ByteWriter {
     }
 
     /// Ends the frame that began at `start` in the buffer.
-    /// - Returns: its header; `chain` in it is what the next frame names.
+    ///
+    /// - Returns: its header; the next frame refers to its `chain`.
     @discardableResult
     package mutating func endFrame(
         at start: Int, kind: FrameKind, flags: UInt8 = 0, commit: UInt64, lsn: UInt64, mark: UInt64,
@@ -30,7 +32,7 @@ extension ByteWriter {
         return finish(&header, at: start)
     }
 
-    /// Ends the same when the checksum of the payload is known.
+    /// Ends the frame with a known payload checksum.
     package mutating func endFrame(
         at start: Int, kind: FrameKind, payloadChecksum: UInt32, commit: UInt64, lsn: UInt64,
         mark: UInt64, predecessor: UInt32, storeTag: UInt32, segment: UInt32

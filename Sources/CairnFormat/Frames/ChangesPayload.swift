@@ -1,19 +1,20 @@
-// What a commit changed, for the history.                                      Format 77, F-771 to F-773
+// The changes of a commit, for the history.                                    Format 77, F-771 to F-773
 //
-//   1. `ChangesEncoder` collects the entries of a part, which becomes the payload of a frame. The next part begins when that
-//      was written: in memory is one of them, however much a commit changed.
-//   2. `ChangesPayload` decodes a payload: the head alone, which says whose changes they are, or all of it.
+//   1. `ChangesEncoder` collects the entries of a part, which becomes the payload of a frame. The next part
+//      begins once that is written: memory contains only one part, however much a commit changed.
+//   2. `ChangesPayload` decodes a payload: either the head alone, which identifies the commit, or all of it.
 //
 // Threads: an encoder has one owner; a payload is a value.
 
 /// The payload of a changes frame.
 package struct ChangesPayload: Sendable, Hashable {
-    /// What was done to the objects of an entry. The raw values never change.
+    /// The operation on the objects of an entry. The raw values never change.
     package enum Operation: UInt8, Sendable {
         case insert = 1
         case update = 2
         case delete = 3
-        /// Some of the objects that were deleted were led to others: it says to whom, and another entry that they were deleted.
+        /// Some of the deleted objects were redirected: this names their targets, and another entry the
+        /// deletion.
         case redirect = 4
     }
 
@@ -21,8 +22,8 @@ package struct ChangesPayload: Sendable, Hashable {
     package struct Property: Sendable, Hashable {
         /// The property id.
         package var id: UInt32
-        /// 0: the property is one of the objects' own. Else the entity whose property holds the owner: it is the
-        /// to-many relationship that the schema describes by these two numbers.
+        /// 0: the property belongs to the objects. Otherwise the entity whose property refers to the owner:
+        /// it is the to-many relationship that the schema describes by these two numbers.
         package var through: UInt32
 
         package init(id: UInt32, through: UInt32 = 0) {
@@ -39,50 +40,50 @@ package struct ChangesPayload: Sendable, Hashable {
         case float(UInt32)
         case bytes([UInt8])
         case fixed16([UInt8])
-        /// It had frames of its own, and was not kept.
+        /// The value had its own frames, and was not kept.
         case notKept
     }
 
-    /// Objects of one entity to which the same was done.
+    /// Objects of one entity with the same operation.
     package struct Entry: Sendable, Hashable {
         package var entity: UInt32
-        /// nil: one that a later version has.
+        /// nil: an operation of a later version.
         package var operation: Operation?
-        /// Of updates the properties that changed; of deletions those whose values were kept.
+        /// For updates the changed properties; for deletions those whose values were kept.
         package var properties: [Property]
-        /// The numbers of the objects, rising; no two runs touch.
+        /// The numbers of the objects, ascending; no two runs touch.
         package var runs: [ClosedRange<UInt32>]
-        /// Of deletions: the values, object by object, each in the order of the properties.
+        /// For deletions: the values, object by object, each in the order of the properties.
         package var cells: [Cell]
-        /// Of objects that were led to others: the numbers of these.
+        /// For redirected objects: the numbers of their targets.
         package var targets: [UInt32] = []
 
-        /// How many objects there are.
+        /// The number of objects.
         package var count: Int { runs.reduce(0) { $0 + $1.count } }
     }
 
     package static let headSize = 40
-    /// The bytes of an entry before its properties.
+    /// The size of the part of an entry before its properties, in bytes.
     static let entrySize = 16
-    /// The most bytes of one of the texts.
+    /// The maximum size of one of the strings, in bytes.
     package static let maximumText = CommitPayload.maximumText
 
-    /// What is said before the entries.
+    /// The part before the entries.
     package struct Head: Sendable, Hashable {
-        /// The commit whose changes they are.
+        /// The commit that made the changes.
         package var commit: UInt64
-        /// When, in seconds since 2001-01-01 UTC.
+        /// The time of the commit, in seconds since 2001-01-01 UTC.
         package var time: Double
-        /// The number of the process that wrote.
+        /// The id of the process that wrote.
         package var process: UInt32
-        /// From 0.
+        /// The number of the part, from 0.
         package var part: UInt32
         package var isLast: Bool
-        /// Who wrote it; empty if unknown, and in all parts but the first.
+        /// The author; empty if unknown, and in all parts except the first.
         package var author: String
-        /// The name of the context; empty if it has none, and in all parts but the first.
+        /// The name of the context; empty if it has none, and in all parts except the first.
         package var context: String
-        /// The name of the program; empty if unknown, and in all parts but the first.
+        /// The name of the program; empty if unknown, and in all parts except the first.
         package var program: String
 
         package init(
@@ -103,7 +104,7 @@ package struct ChangesPayload: Sendable, Hashable {
     package var head: Head
     package var entries: [Entry]
 
-    /// All of a payload.
+    /// Decodes a whole payload.
     package init(decoding payload: UnsafeRawBufferPointer) throws(FormatError) {
         var reader = ByteReader(payload)
         let (head, count) = try reader.changesHead()
@@ -118,18 +119,18 @@ package struct ChangesPayload: Sendable, Hashable {
         try reader.end()
     }
 
-    /// What a payload says before its entries.
+    /// Decodes the part of a payload before its entries.
     package static func head(of payload: UnsafeRawBufferPointer) throws(FormatError) -> Head {
         var reader = ByteReader(payload)
         return try reader.changesHead().head
     }
 }
 
-/// Collects the changes of a commit, a part at a time.
+/// Collects the changes of a commit, one part at a time.
 package struct ChangesEncoder: ~Copyable {
-    /// Bytes of a part, from which on the next one begins.
+    /// The size of a part from which on the next one begins, in bytes.
     package static let partBytes = 4 << 20
-    /// Runs of an entry at most: what is more comes in another entry.
+    /// The maximum number of runs of an entry: more go into another entry.
     package static let mostRuns = 65_536
 
     private var body = ByteWriter(capacity: 256)
@@ -138,12 +139,12 @@ package struct ChangesEncoder: ~Copyable {
 
     package init() {}
 
-    /// Whether what was added has to be written before more is.
+    /// Whether the part must be written before more is added.
     package var isPartFull: Bool { body.count >= Self.partBytes }
 
-    /// Adds objects, at most `mostRuns` runs of them.
+    /// Adds objects, in at most `mostRuns` runs.
     ///
-    /// - Parameter cells: what `append(cell:)` made of the values of deleted objects.
+    /// - Parameter cells: the values of deleted objects, encoded with `append(cell:)`.
     package mutating func add(
         entity: UInt32, _ operation: ChangesPayload.Operation,
         properties: [ChangesPayload.Property], runs: some Collection<ClosedRange<UInt32>>,
@@ -175,7 +176,7 @@ package struct ChangesEncoder: ~Copyable {
 
     /// Writes the payload of the part.
     ///
-    /// - Parameter head: that of the first part.
+    /// - Parameter head: the head of the first part.
     package func encodePart(
         _ head: ChangesPayload.Head, isLast: Bool, to writer: inout ByteWriter
     ) {
@@ -210,7 +211,7 @@ package struct ChangesEncoder: ~Copyable {
 }
 
 extension ByteWriter {
-    /// Appends a number in as many groups of seven bits as it needs, the lowest first.
+    /// Appends a number in as many groups of seven bits as it requires, the lowest first.
     package mutating func append(varint number: UInt32) {
         var rest = number
         while rest >= 0x80 {
@@ -323,7 +324,7 @@ extension ByteReader {
             entry.targets = try Self.changesTargets(bytes, entry.count, start)
         }
         guard isKept else { return entry }
-        // A cell has a byte at least.
+        // A cell has at least one byte.
         guard entry.count * properties.count <= bytes.count else {
             throw FormatError(
                 .malformed, "F-773", "values of deleted objects are missing", at: start,
@@ -341,7 +342,7 @@ extension ByteReader {
         return entry
     }
 
-    /// The numbers that objects were led to.
+    /// Decodes the numbers of redirect targets.
     private static func changesTargets(
         _ bytes: UnsafeRawBufferPointer, _ count: Int, _ start: Int
     ) throws(FormatError) -> [UInt32] {
@@ -372,7 +373,7 @@ extension ByteReader {
     {
         var runs: [ClosedRange<UInt32>] = []
         runs.reserveCapacity(Int(count))
-        // Where the run before ends; the next one leaves out a number at least.
+        // The end of the previous run; the next one skips at least one number.
         var before: UInt64 = 0
         for _ in 0..<count {
             let at = offset
@@ -398,7 +399,7 @@ extension ByteReader {
             let byte = try integer(UInt8.self)
             number |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 {
-                // One form for each number.
+                // Each number has exactly one form.
                 guard byte != 0 || shift == 0, number <= UInt64(UInt32.max) else { break }
                 return UInt32(truncatingIfNeeded: number)
             }

@@ -2,9 +2,9 @@
 
 /// The payload of a close frame.
 package struct ClosePayload: Sendable, Hashable {
-    /// When, in seconds since 2001-01-01 UTC.
+    /// The time of the close, in seconds since 2001-01-01 UTC.
     package var time: Double
-    /// The next numbers of the trees whose counters passed what the last commit said, by tree.
+    /// The next numbers of the trees whose counters have advanced since the last commit, by tree.
     package var counters: [TreeCounter]
 
     package init(time: Double, counters: [TreeCounter] = []) {

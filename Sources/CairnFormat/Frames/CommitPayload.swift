@@ -1,22 +1,22 @@
-// The frame that makes a commit count.                                  Format 60, F-606
+// The frame that makes a commit take effect.                            Format 60, F-606
 
 /// The payload of a commit frame.
 package struct CommitPayload: Sendable, Hashable {
-    /// Longer names are cut by whoever writes them.
+    /// The maximum size of a name in bytes; writers truncate longer ones.
     package static let maximumText = 4096
 
-    /// The LSN of the commit's first frame; its own if it has no other.
+    /// The LSN of the commit's first frame; this frame's own LSN if it is the only one.
     package var firstLSN: UInt64
-    /// The frames of the commit before this one.
+    /// The number of the commit's frames before this one.
     package var frameCount: UInt32
-    /// When, in seconds since 2001-01-01 UTC.
+    /// The time of the commit, in seconds since 2001-01-01 UTC.
     package var time: Double
     package var inserted: UInt64
     package var updated: UInt64
     package var deleted: UInt64
     /// The next numbers of the trees whose counters changed, by tree.
     package var counters: [TreeCounter]
-    /// Who wrote it; empty if unknown.
+    /// The author; empty if unknown.
     package var author: String
     /// The name of the context; empty if it has none.
     package var context: String
@@ -76,7 +76,7 @@ package struct CommitPayload: Sendable, Hashable {
 }
 
 extension ByteReader {
-    /// A name in a commit.
+    /// Reads a name in a commit.
     fileprivate mutating func text(_ length: UInt16) throws(FormatError) -> String {
         let start = offset
         guard Int(length) <= CommitPayload.maximumText else {

@@ -1,11 +1,11 @@
-// Rows that stop to live, by the places of their blocks.                Format 60, F-611 to F-615
+// Rows that are no longer live, by the places of their blocks.         Format 60, F-611 to F-615
 //
-//   1. `DeathsEncoder` takes the slots of one block after the other and chooses the shorter form.
-//   2. `DeathsPayload` checks all entries once, then walks them without further errors.
+//   1. `DeathsEncoder` takes the slots block by block and uses the shorter form.
+//   2. `DeathsPayload` checks all entries once, then iterates over them without further errors.
 //
 // Threads: an encoder has one owner; a payload borrows the bytes that it was made from.
 
-/// How an entry names its slots. The raw values never change.
+/// The representation of an entry's slots. The raw values never change.
 package enum DeathsForm: UInt8, Sendable {
     /// Every row of the block.
     case all = 1
@@ -28,13 +28,14 @@ package struct DeathsEncoder: ~Copyable {
         writer.append(UInt32(0))
     }
 
-    /// Whether no entry was added yet.
+    /// Whether the payload has no entry yet.
     package var isEmpty: Bool { count == 0 }
 
     /// Adds dead slots of a block.
+    ///
     /// - Parameters:
-    ///   - slots: in rising order, below `rows`, at least one.
-    ///   - rows: the rows of the block.
+    ///   - slots: in ascending order, below `rows`, at least one.
+    ///   - rows: the number of rows of the block.
     package mutating func add(
         _ block: Place, slots: UnsafeBufferPointer<UInt16>, rows: Int, to writer: inout ByteWriter
     ) {
@@ -57,7 +58,7 @@ package struct DeathsEncoder: ~Copyable {
         }
     }
 
-    /// Appends an entry of another payload as it is; the caller counts it.
+    /// Appends an entry of another payload unchanged; the caller counts it.
     package static func append(_ entry: DeathsPayload.Entry, to writer: inout ByteWriter) {
         head(entry.form, entry.block, dead: entry.deadCount, length: entry.data.count, to: &writer)
         writer.append(entry.data)
@@ -80,19 +81,20 @@ package struct DeathsEncoder: ~Copyable {
     }
 }
 
-/// A decoded deaths payload. It points into the bytes it was made from.
+/// A decoded deaths payload. It points into the bytes that it was decoded from.
 package struct DeathsPayload {
-    /// The deaths in one block.
+    /// The dead rows of one block.
     package struct Entry {
         package let form: DeathsForm
         package let block: Place
-        /// How many rows are dead.
+        /// The number of dead rows.
         package let deadCount: Int
         let data: UnsafeRawBufferPointer
 
-        /// Calls `body` with each dead slot in rising order.
-        /// - Parameter rows: the rows of the block.
-        /// - Throws: `FormatError` if a slot is not in the block, and what `body` throws.   (F-613)
+        /// Calls `body` with each dead slot in ascending order.
+        ///
+        /// - Parameter rows: the number of rows of the block.
+        /// - Throws: `FormatError` if a slot is not in the block. (F-613)
         package func forEachSlot(rows: Int, _ body: (UInt16) -> Void) throws(FormatError) {
             switch form {
             case .all:

@@ -1,11 +1,11 @@
 // The 56 bytes before every payload.                                                Format 30
 //
-//   1. Magic and header checksum come first: nothing in a header is believed before.       (F-302)
-//   2. Then the limits of each field by itself.                             (F-303, F-309, F-313)
-//   3. `check` holds it against what a reader expects at the place.         (F-306 to F-309)
-//   4. The payload is believed after its own checksum.                      (F-304, F-305)
+//   1. Magic and header checksum come first: no field of a header is trusted before. (F-302)
+//   2. Then each field is checked against its own limits. (F-303, F-309, F-313)
+//   3. `check` compares it with what a reader expects at the place. (F-306 to F-309)
+//   4. The payload is trusted after its own checksum. (F-304, F-305)
 //
-// A decoded header is whole and possible, but may still belong elsewhere until `check` says no.
+// A decoded header is complete and valid, but may still belong elsewhere until `check` has passed.
 
 /// The header of a frame.
 package struct FrameHeader: Sendable, Hashable {
@@ -13,43 +13,43 @@ package struct FrameHeader: Sendable, Hashable {
     /// "CFRM" in ASCII.
     package static let magic: UInt32 = 0x4d52_4643
 
-    /// A reader that does not know the kind may pass over the frame.
+    /// The flag of frames that a reader may skip if it does not know their kind.
     package static let skippable: UInt8 = 0x80
 
-    /// The kind as it is written; see `kind`.
+    /// The kind as stored; see `kind`.
     package var rawKind: UInt8
     package var flags: UInt8
-    /// The version of the payload's form: 0.
+    /// The version of the payload's layout: 0.
     package var version: UInt8
-    /// The bytes of the payload without the zeros behind it.
+    /// The size of the payload in bytes, without the padding after it.
     package var payloadLength: UInt32
     package var payloadChecksum: UInt32
-    /// The commit that the frame belongs to; of start and close the last one before.
+    /// The commit that the frame belongs to; for start and close the last one before.
     package var commit: UInt64
     /// The LSN of the frame's first byte; in a side segment its offset.
     package var lsn: UInt64
-    /// The LSN below which the log was durable when the frame was made.
+    /// The LSN below which the log was durable when the frame was created.
     package var mark: UInt64
-    /// The header checksum of the frame before, or of the segment header.
+    /// The header checksum of the previous frame, or of the segment header.
     package var predecessor: UInt32
     package var storeTag: UInt32
     package var segment: UInt32
     /// The checksum of the 52 bytes before it: the chain value of the frame.
     package var chain: UInt32
 
-    /// The kind, if this code knows it.
+    /// The kind; nil if this code does not know it.
     package var kind: FrameKind? { FrameKind(rawValue: rawKind) }
 
-    /// Whether a reader that does not know the kind may pass over the frame.                 F-311
+    /// Whether a reader that does not know the kind may skip the frame.                      F-311
     package var isSkippable: Bool { flags & Self.skippable != 0 }
 
-    /// The bytes of the payload with the zeros behind it.
+    /// The size of the payload in bytes, with the padding after it.
     package var paddedLength: Int { Int(payloadLength).roundedUpToEight }
 
-    /// The bytes of header, payload and padding.
+    /// The size of header, payload and padding, in bytes.
     package var frameLength: Int { Self.size + paddedLength }
 
-    /// A header for a payload, without `chain`: who encodes it at once gets the chain value from that.
+    /// Creates a header for a payload, without `chain`, which `encode` returns.
     @inline(__always)
     init(
         unchained kind: FrameKind, flags: UInt8, payload: UnsafeRawBufferPointer, commit: UInt64,
@@ -72,6 +72,7 @@ package struct FrameHeader: Sendable, Hashable {
     }
 
     /// Writes 56 bytes.
+    ///
     /// - Returns: the header checksum, the frame's chain value.
     @discardableResult
     package func encode(into target: UnsafeMutableRawPointer) -> UInt32 {
@@ -93,12 +94,12 @@ package struct FrameHeader: Sendable, Hashable {
         return checksum
     }
 
-    /// Whether the bytes are the zeros written ahead, where no frame was ever written.
+    /// Returns whether the bytes are preallocated zeros, where no frame was ever written.
     package static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.count >= size && bytes[..<size].allSatisfy { $0 == 0 }
     }
 
-    /// The header in the first 56 bytes.
+    /// Decodes the header from the first 56 bytes.
     package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
         guard bytes.count >= Self.size else {
             throw FormatError(
@@ -153,7 +154,7 @@ package struct FrameHeader: Sendable, Hashable {
         }
     }
 
-    /// Holds the header against the place where it was found.
+    /// Checks the header against the place where it was found.
     package func check(_ expected: Expectation) throws(FormatError) {
         if segment != expected.segment { throw mismatch("F-307", 48, expected.segment, segment) }
         if storeTag != expected.storeTag {
@@ -166,13 +167,13 @@ package struct FrameHeader: Sendable, Hashable {
         if mark < expected.mark { throw mismatch("F-309", 32, expected.mark, mark) }
     }
 
-    /// What a reader knows about the next frame before it reads it.
+    /// The known facts about the next frame before it is read.
     package struct Expectation: Sendable, Hashable {
         package var segment: UInt32
         package var storeTag: UInt32
         package var lsn: UInt64
         package var chain: UInt32
-        /// The mark of the frame before; 0 before the first.
+        /// The mark of the previous frame; 0 before the first.
         package var mark: UInt64
 
         package init(segment: UInt32, storeTag: UInt32, lsn: UInt64, chain: UInt32, mark: UInt64) {
@@ -184,7 +185,7 @@ package struct FrameHeader: Sendable, Hashable {
         }
     }
 
-    /// Checks payload and padding, `paddedLength` bytes, and gives the payload without the padding.
+    /// Checks payload and padding, `paddedLength` bytes, and returns the payload without the padding.
     package func payload(of padded: UnsafeRawBufferPointer) throws(FormatError)
         -> UnsafeRawBufferPointer
     {
@@ -208,8 +209,9 @@ package struct FrameHeader: Sendable, Hashable {
         return payload
     }
 
-    /// Refuses what this code cannot read and must not pass over.
-    /// - Returns: the kind, or nil for a frame to pass over.                        (F-311, F-312)
+    /// Rejects a frame that this code cannot read and must not skip.
+    ///
+    /// - Returns: the kind; nil for a frame to skip. (F-311, F-312)
     package func readableKind() throws(FormatError) -> FrameKind? {
         if let kind, kind.isDefined {
             if kind == .metadata, !isSkippable {
@@ -249,6 +251,6 @@ package struct FrameHeader: Sendable, Hashable {
 }
 
 extension Int {
-    /// The next multiple of 8. Lengths of payloads are far from the largest integer.
+    /// The next multiple of 8. Payload lengths are far below the largest integer.
     package var roundedUpToEight: Int { (self &+ 7) & ~7 }
 }

@@ -1,19 +1,21 @@
 // The metadata of a store.                                                     Format 75
 //
-// This module reads no JSON; whoever does decodes `MetadataDocument` from what follows the revision.
+// This module does not parse JSON; the caller decodes `MetadataDocument` from the bytes after the revision.
 
-/// The head of a metadata frame's payload; the document, one JSON object in UTF-8, follows it to the payload's end.
+/// The head of a metadata frame's payload; the document follows it to the payload's end: one JSON object in
+/// UTF-8.
 package struct MetadataPayload: Sendable, Hashable {
     package static let headSize = 8
-    /// The longest document.
+    /// The maximum size of a document, in bytes.
     package static let maximumDocument = FormatLimits.maximumPayload - headSize
-    /// Bytes of it that programs leave to the store: for who reads the history, and some thousand segments that past states need.
+    /// The part of it that programs leave to the store, in bytes: for history consumers, and for some
+    /// thousand segments that past states require.
     package static let ownDocument = 256 << 10
 
-    /// Revisions are less.                                                                          F-751
+    /// Revisions are below this.                                                                    F-751
     package static let endOfRevisions: UInt64 = 1 << 62
 
-    /// From 1, larger in each later metadata frame; the frame with the largest one is in force.      F-753
+    /// From 1, larger in each later metadata frame; the frame with the largest revision is in force.  F-753
     package var revision: UInt64
 
     package init(revision: UInt64) {
@@ -29,7 +31,7 @@ package struct MetadataPayload: Sendable, Hashable {
         writer.append(document)
     }
 
-    /// The head of a payload.
+    /// Decodes the head of a payload.
     package init(decoding payload: UnsafeRawBufferPointer) throws(FormatError) {
         var reader = ByteReader(payload)
         revision = try reader.integer()
@@ -41,23 +43,23 @@ package struct MetadataPayload: Sendable, Hashable {
         }
     }
 
-    /// The document in a payload whose head was decoded.
+    /// Returns the document in a payload whose head was decoded.
     package static func document(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: payload[min(headSize, payload.count)...])
     }
 }
 
-/// What a metadata frame says. Keys that a reader does not know are passed over.             F-752
+/// The content of a metadata frame. Readers ignore unknown keys.                            F-752
 package struct MetadataDocument<Entry: Codable & Sendable>: Codable, Sendable {
     /// The format version.
     package var format: UInt32
-    /// What the store is called by, if that is not its store id: a UUID as text.
+    /// The store's identifier if it is not its store id: a UUID as a string.
     package var identifier: String?
-    /// What programs keep with the store, by their keys.
+    /// The programs' own values, by key.
     package var values: [String: Entry]
-    /// How the history of the store is kept; nil if it never was.                              F-778
+    /// The history settings; nil if there never was a history.                                  F-778
     package var history: HistorySettings?
-    /// How past states are kept; nil if they are not.                                            F-791
+    /// The retention of past states; nil if they are not kept.                                    F-791
     package var asOf: AsOfSettings?
 
     package init(
@@ -72,13 +74,13 @@ package struct MetadataDocument<Entry: Codable & Sendable>: Codable, Sendable {
     }
 }
 
-/// How the history of a store is kept.                                                       F-778
+/// The history settings of a store.                                                         F-778
 package struct HistorySettings: Codable, Sendable, Hashable {
     /// Whether commits are recorded.
     package var isTracked: Bool
-    /// The last commit of which the history says nothing any more, or never did.
+    /// The last commit that the history does not contain, because it was purged or never recorded.
     package var horizon: UInt64
-    /// Who wants to see the history, and the last commit that each has seen.
+    /// The consumers of the history, and the last commit that each has processed.
     package var consumers: [String: UInt64]
 
     package init(isTracked: Bool, horizon: UInt64, consumers: [String: UInt64] = [:]) {

@@ -1,14 +1,15 @@
-// Which objects' ids lead to other objects.                                     Format 78, F-781 to F-787
+// Objects whose ids refer to other objects.                                     Format 78, F-781 to F-787
 
 /// The payload of a redirects frame.
 package struct RedirectsPayload: Sendable, Hashable {
-    /// What is said of one object's number.
+    /// The redirect of one object's number.
     package struct Entry: Sendable, Hashable {
         /// The object that was deleted.
         package var old: UInt32
-        /// The object that its id leads to; 0: none, since it is there again.
+        /// The object that its id refers to; 0: none, since the old object exists again.
         package var new: UInt32
-        /// From 1, one more for each entry of the same number: that with the largest one is meant.    F-782
+        /// From 1, one more for each entry of the same number: the entry with the largest turn is in force.
+        /// (F-782)
         package var turn: UInt32
 
         package init(old: UInt32, new: UInt32, turn: UInt32) {
@@ -21,7 +22,7 @@ package struct RedirectsPayload: Sendable, Hashable {
     /// The entries of one tree.
     package struct Group: Sendable, Hashable {
         package var tree: UInt32
-        /// By rising number; at least one.
+        /// Ascending by number; at least one.
         package var entries: [Entry]
 
         package init(tree: UInt32, entries: [Entry]) {
@@ -33,15 +34,15 @@ package struct RedirectsPayload: Sendable, Hashable {
     package static let headSize = 8
     static let groupSize = 8
     package static let entrySize = 12
-    /// Entries that a writer puts into a frame at most: what is more comes in another one.
+    /// The maximum number of entries that a writer puts into a frame: more go into another one.
     package static let mostEntries = 65_536
 
-    /// By rising tree; at least one.
+    /// Ascending by tree; at least one.
     package var groups: [Group]
 
     package init(groups: [Group]) { self.groups = groups }
 
-    /// How many entries there are.
+    /// The number of entries.
     package var count: Int { groups.reduce(0) { $0 + $1.entries.count } }
 
     package func encode(to writer: inout ByteWriter) {

@@ -2,7 +2,7 @@
 
 /// The payload of a retire frame.
 package struct RetirePayload: Sendable, Hashable {
-    /// The numbers, rising.
+    /// The numbers of the segments, ascending.
     package var segments: [UInt32]
 
     package init(segments: [UInt32]) {

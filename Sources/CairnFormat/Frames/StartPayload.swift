@@ -1,4 +1,4 @@
-// What the first frame of a main segment says.                                 Format 20, F-215
+// The content of the first frame of a main segment.                            Format 20, F-215
 
 /// The payload of a start frame.
 package struct StartPayload: Sendable, Hashable {
@@ -7,9 +7,9 @@ package struct StartPayload: Sendable, Hashable {
         static let size = 24
         package var number: UInt32
         package var kind: SegmentKind
-        /// Where its content ends; of a side segment how far it is adopted.
+        /// The end of its content; for a side segment the end of its adopted part.
         package var end: UInt64
-        /// The chain value there.
+        /// The chain value at the end.
         package var chain: UInt32
 
         package init(number: UInt32, kind: SegmentKind, end: UInt64, chain: UInt32) {

@@ -1,9 +1,10 @@
-// The heads of a value frame whose piece is written already.                            Format 30, 60.5
+// The heads of a value frame whose piece is already written.                            Format 30, 60.5
 
 extension ValuePayload {
-    /// Writes the frame header and the payload's head, with the checksum of both and a piece that lies behind them.
+    /// Writes the frame header and the payload's head, with the checksum of the head and the piece that
+    /// follows.
     ///
-    /// - Parameter offset: the frame's, in a side segment.
+    /// - Parameter offset: the frame's offset in a side segment.
     package func encodeHeads(
         pieceChecksum: UInt32, pieceCount: Int, commit: UInt64, offset: UInt64,
         predecessor: UInt32, storeTag: UInt32, segment: UInt32, to writer: inout ByteWriter
@@ -27,7 +28,7 @@ extension ValuePayload {
 }
 
 extension FrameHeader {
-    /// A header for a payload that is not at hand, without `chain`.
+    /// Creates a header for a payload that is not in memory, without `chain`.
     init(
         unchained kind: FrameKind, payloadLength: Int, payloadChecksum: UInt32, commit: UInt64,
         lsn: UInt64, mark: UInt64, predecessor: UInt32, storeTag: UInt32, segment: UInt32

@@ -3,7 +3,7 @@
 /// The head of a value frame's payload; the piece follows it to the payload's end.
 package struct ValuePayload: Sendable, Hashable {
     package static let headSize = 32
-    /// The largest piece.
+    /// The maximum size of a piece, in bytes.
     package static let maximumPiece = FormatLimits.maximumPayload - headSize
 
     package var tree: UInt32
@@ -12,9 +12,9 @@ package struct ValuePayload: Sendable, Hashable {
     package var property: UInt32
     /// 0 for the first piece of a value, 1 for the next.
     package var sequence: UInt32
-    /// The bytes of the whole value.
+    /// The size of the whole value, in bytes.
     package var totalLength: UInt64
-    /// Where in the value the piece begins.
+    /// The offset of the piece in the value.
     package var pieceOffset: UInt64
 
     package init(
@@ -34,7 +34,7 @@ package struct ValuePayload: Sendable, Hashable {
         writer.append(piece)
     }
 
-    /// Writes what comes before a piece.
+    /// Writes the payload's head.
     func encodeHead(pieceCount: Int, to writer: inout ByteWriter) {
         precondition(
             pieceCount > 0 && pieceCount <= Self.maximumPiece
@@ -48,7 +48,7 @@ package struct ValuePayload: Sendable, Hashable {
         writer.append(pieceOffset)
     }
 
-    /// The head of a payload.
+    /// Decodes the head of a payload.
     package init(decoding payload: UnsafeRawBufferPointer) throws(FormatError) {
         var reader = ByteReader(payload)
         tree = try reader.integer()
@@ -67,7 +67,7 @@ package struct ValuePayload: Sendable, Hashable {
         }
     }
 
-    /// The piece in a payload whose head was decoded.
+    /// Returns the piece in a payload whose head was decoded.
     package static func piece(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: payload[min(headSize, payload.count)...])
     }

@@ -1,8 +1,9 @@
-// Whether the entities of a schema frame fit together.      Format 70, F-703 to F-708, F-712, F-713, F-716 to F-718
+// Checks that the entities of a schema frame are consistent.
+// Format 70, F-703 to F-708, F-712, F-713, F-716 to F-718
 //
-//   1. Ids and names of entities are unique, parents exist and are of the same tree.
-//   2. Ids and names of properties are unique in each entity, ids name one property in a tree.
-//   3. Kinds, columns and targets go together; constraints name properties.
+//   1. Ids and names of entities are unique, parents exist and are in the same tree.
+//   2. Ids and names of properties are unique in each entity, and an id refers to one property in a tree.
+//   3. Kinds, columns and targets are consistent; constraints name properties.
 
 enum SchemaCheck {
     static func check(_ entities: [SchemaDocumentEntity]) throws(FormatError) {
@@ -31,7 +32,7 @@ enum SchemaCheck {
         }
     }
 
-    /// Whether what is said of earlier versions goes with the rest.
+    /// Checks that the data about earlier versions are consistent with the rest.
     static func check(
         _ next: SchemaDocumentNumbers?, of entities: [SchemaDocumentEntity], version: UInt32
     ) throws(FormatError) {

@@ -1,20 +1,21 @@
-// The schema as a schema frame holds it: one JSON object.                           Format 70
+// The schema in a schema frame: one JSON object.                                    Format 70
 //
-// This module reads no JSON; whoever does decodes this type, then calls `check`. The order of keys and
-// white space mean nothing; a key that a reader does not know is passed over.           (F-701)
+// This module does not parse JSON; the caller decodes this type, then calls `check`. The order of keys and
+// white space have no meaning; readers ignore unknown keys. (F-701)
 
-/// What readers of a store must know to read its rows, and the user's model beside it.
+/// The part that readers of a store need to read its rows, and the user's model.
 package struct SchemaDocument<Model: Codable & Sendable>: Codable, Sendable {
-    /// The format version: 0.
+    /// The format version: 1.
     package var format: UInt32
-    /// The schema version that blocks name, from 1, rising with each schema frame.
+    /// The schema version that blocks refer to, from 1, ascending with each schema frame.
     package var version: UInt32
     package var entities: [SchemaDocumentEntity]
     /// To-many relationships, which have no column; readers of rows do not need them.
     package var relationships: [SchemaDocumentRelationship]
-    /// The user's model; readers of rows do not look into it.
+    /// The user's model; readers of rows ignore it.
     package var model: Model
-    /// The numbers that what comes new may have. Nil if the model never changed: then they follow from those in use.
+    /// The next free numbers for new elements. Nil if the model never changed: then they follow from those in
+    /// use.
     package var next: SchemaDocumentNumbers?
 
     package init(
@@ -37,7 +38,7 @@ package struct SchemaDocument<Model: Codable & Sendable>: Codable, Sendable {
         try SchemaCheck.check(next, of: entities, version: version)
     }
 
-    /// - Throws: `FormatError` if it is of a format that is not known.
+    /// - Throws: `FormatError` if the document has an unknown format.
     package func checkVersion() throws(FormatError) {
         guard format == FormatVersion.current, version >= 1 else {
             throw FormatError(
@@ -47,7 +48,7 @@ package struct SchemaDocument<Model: Codable & Sendable>: Codable, Sendable {
     }
 }
 
-/// A model that is passed over, for readers that need only the rows.
+/// A model that is ignored, for readers that need only the rows.
 package struct IgnoredModel: Codable, Sendable {
     package init() {}
     package init(from decoder: any Decoder) throws {}
@@ -55,7 +56,7 @@ package struct IgnoredModel: Codable, Sendable {
 
 /// An entity in a schema frame.
 package struct SchemaDocumentEntity: Codable, Sendable, Hashable {
-    /// From 1, never used again.
+    /// From 1, never reused.
     package var id: UInt32
     package var name: String
     /// The id of the hierarchy; its members share object numbers and property ids.
@@ -64,13 +65,14 @@ package struct SchemaDocumentEntity: Codable, Sendable, Hashable {
     package var parent: UInt32?
     /// Whether it has no rows of its own.
     package var abstract: Bool
-    /// Whether the engine made it, for pairs of a relationship.
+    /// Whether the engine created it, for pairs of a relationship.
     package var hidden: Bool
-    /// Every stored property, the inherited ones too, in the order of the canonical export.
+    /// Every stored property, including inherited ones, in the order of the canonical export.
     package var properties: [SchemaDocumentProperty]
-    /// Groups of property names whose values occur once.
+    /// The uniqueness constraints, as groups of property names.
     package var constraints: [[String]]
-    /// The same with options. Nil if there are none: then the document is as it was before there were any.
+    /// The constraints with options. Nil if there are none: then the document is the same as before options
+    /// existed.
     package var rules: [SchemaDocumentRule]?
 
     package init(
@@ -90,11 +92,11 @@ package struct SchemaDocumentEntity: Codable, Sendable, Hashable {
     }
 }
 
-/// A uniqueness constraint with options in a schema frame. Who reads rows need not understand it.        F-712
+/// A uniqueness constraint with options in a schema frame. Readers of rows may ignore it.           F-712
 package struct SchemaDocumentRule: Codable, Sendable, Hashable {
     /// The names of its properties.
     package var names: [String]
-    /// Which rows take part; nil: all of them.
+    /// The filter for the rows that take part; nil: all rows.
     package var `where`: String?
     package var nilsAreEqual: Bool
     package var ignoresCase: Bool
@@ -112,7 +114,7 @@ package struct SchemaDocumentRule: Codable, Sendable, Hashable {
     }
 }
 
-/// What the values of a property mean.
+/// The meaning of a property's values.
 package enum PropertyKind: String, Codable, Sendable, CaseIterable {
     case integer16, integer32, integer64, decimal, double, float, string, boolean, date, binary
     case uuid, uri, transformable
@@ -132,7 +134,7 @@ package enum PropertyKind: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// The integers that the kind allows; nil if it has none.                       F-551, F-554
+    /// The range of integers that the kind allows; nil if it has none.                   F-551, F-554
     package var integers: ClosedRange<Int64>? {
         switch self {
         case .integer16: -32_768...32_767
@@ -147,19 +149,20 @@ package enum PropertyKind: String, Codable, Sendable, CaseIterable {
 
 /// A stored property in a schema frame.
 package struct SchemaDocumentProperty: Codable, Sendable, Hashable {
-    /// From 1, unique in the tree, never used again.
+    /// From 1, unique in the tree, never reused.
     package var id: UInt32
-    /// Of a part of a composite attribute with dots, as in "color.primary".
+    /// With dots for a part of a composite attribute, as in "color.primary".
     package var name: String
     package var kind: PropertyKind
     /// The name of the column's kind: "integer", "double", "float", "bytes" or "fixed16".
     package var column: String
     package var optional: Bool
-    /// Of a reference the tree of its targets.
+    /// For a reference, the tree of its targets.
     package var target: UInt32?
-    /// What rows have in blocks from before the property came; nil: nothing.
+    /// The value of rows in blocks from before the property existed; nil: none.
     package var initial: SchemaDocumentPast?
-    /// What nil means in blocks from before a value was required, by rising versions; nil if it means nil in all.
+    /// The meaning of nil in blocks from before a value was required, by ascending versions; nil if it means
+    /// nil in all.
     package var nils: [SchemaDocumentPast]?
 
     package init(
@@ -176,7 +179,7 @@ package struct SchemaDocumentProperty: Codable, Sendable, Hashable {
 
 /// A to-many relationship in a schema frame.
 package struct SchemaDocumentRelationship: Codable, Sendable, Hashable {
-    /// How its members are found.
+    /// How the members are found.
     package enum Form: String, Codable, Sendable {
         /// By a reference in the rows of the members.
         case inverse
@@ -188,9 +191,9 @@ package struct SchemaDocumentRelationship: Codable, Sendable, Hashable {
     package var entity: UInt32
     package var name: String
     package var form: Form
-    /// With `.inverse` the entity of the members, with `.pairs` the hidden entity.
+    /// For `.inverse` the entity of the members, for `.pairs` the hidden entity.
     package var through: UInt32
-    /// With `.inverse` the reference's property id; with `.pairs` that of the near side.
+    /// For `.inverse` the reference's property id; for `.pairs` that of the near side.
     package var property: UInt32
     /// The property id of the order key, if it is ordered.
     package var order: UInt32?

@@ -1,23 +1,23 @@
-// What stands for cells that older blocks do not have, and the numbers of what is new, in a schema frame.     Format 70.5
+// Default cells for older blocks, and the numbers of new elements, in a schema frame.             Format 70.5
 
 /// The cell that rows have in blocks of earlier versions of the schema.
 package struct SchemaDocumentPast: Codable, Sendable, Hashable {
-    /// The first version in whose blocks cells mean what they say.
+    /// The first version whose blocks contain meaningful cells.
     package var before: UInt32
-    /// The cell of a column of whole numbers.
+    /// The cell of a column of integers.
     package var integer: Int64?
     /// The bits of the cell of a column of doubles.
     package var double: UInt64?
     /// The bits of the cell of a column of floats.
     package var float: UInt32?
-    /// In base 64 the cell of a column of bytes, or of 16 bytes.
+    /// The cell of a column of bytes, or of 16 bytes, in base 64.
     package var bytes: String?
 
     package init(before: UInt32) {
         self.before = before
     }
 
-    /// Whether it has a cell for a column of a kind, and no other.                                         F-717
+    /// Returns whether it has a cell for a column of a kind, and no other.                              F-717
     func fits(_ kind: ColumnKind) -> Bool {
         let count = [integer != nil, double != nil, float != nil, bytes != nil].filter { $0 }.count
         guard count == 1 else { return false }
@@ -30,7 +30,7 @@ package struct SchemaDocumentPast: Codable, Sendable, Hashable {
     }
 }
 
-/// The numbers that what comes new may have.                                                        F-718
+/// The next free numbers for new elements.                                                           F-718
 package struct SchemaDocumentNumbers: Codable, Sendable, Hashable {
     /// The id of the next entity.
     package var entity: UInt32
@@ -38,7 +38,7 @@ package struct SchemaDocumentNumbers: Codable, Sendable, Hashable {
     package var tree: UInt32
     /// The id of the next property of each tree.
     package var properties: [Tree]
-    /// The checksums of the versions of the model that the store has left, oldest first; nil if there are none.
+    /// The checksums of former versions of the store's model, oldest first; nil if there are none.
     package var left: [String]?
 
     /// The next property of a tree.
