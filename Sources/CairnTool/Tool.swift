@@ -1,7 +1,7 @@
-// Runs a command line and says how it went: output, errors and the exit code.
+// Runs a command line and reports its result: output, errors and the exit code.
 //
-// The argument parser's own code for a wrong command line is translated to 2. With `--json` an error is a
-// JSON object on standard error, whatever went wrong.
+// The argument parser's own code for a wrong command line becomes 2. With `--json` every error is a JSON
+// object on standard error.
 
 import ArgumentParser
 import CairnInspection
@@ -15,14 +15,14 @@ import SystemPackage
     import Darwin
 #endif
 
-/// The tool, apart from the process it runs in.
+/// The tool, independent of its process.
 package enum Tool {
-    /// Runs the command line of this process, and ends it with the exit code.
+    /// Runs the command line of this process, and exits with its exit code.
     ///
-    /// - Parameter kinds: the stores that it knows.
+    /// - Parameter kinds: the supported store kinds.
     package static func main(_ kinds: StoreKinds) -> Never {
-        // A process may be started without some of these: a store's file must not get their numbers, or what is
-        // printed would be written into the store.
+        // A process may be started without some of these: a store's file must not get their numbers,
+        // otherwise output would be written into the store.
         for descriptor: CInt in 0...2 where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
             _ = open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY)
         }
@@ -46,7 +46,7 @@ package enum Tool {
                 do {
                     try StoreKinds.current.prepare(command.places, arguments: arguments)
                 } catch let failure as Failure where command is DiffCommand {
-                    // 1 says that the stores differ.
+                    // Exit code 1 means that the stores differ.
                     throw failure.with(.usage)
                 }
             }
@@ -66,10 +66,11 @@ package enum Tool {
         }
     }
 
-    /// A command whose output is lost has not done its job; one that changed a store has, and only says so.
+    /// Checks that the output was written. A command without its output has failed; one that changed a store
+    /// has succeeded, and only reports the error.
     private static func checkOutput(of command: any ParsableCommand, _ console: Console) throws {
         guard let error = console.outputError else { return }
-        // A reader that has seen enough and gone away is no error of ours.
+        // A reader that closes the pipe early is not an error.
         if error as? Errno == .brokenPipe { return }
         let message = "the output cannot be written: \(error)"
         guard
@@ -86,12 +87,12 @@ package enum Tool {
         console.endProgress()
         let asJSON = arguments.contains("--json")
         guard var failure = CairnCommand.failure(of: error, asJSON: asJSON) else {
-            // Help and version are no errors.
+            // Help and version are not errors.
             let message = CairnCommand.fullMessage(for: error)
             if !message.isEmpty { console.print(message) }
             return 0
         }
-        // What is wrong with a command line is told with parts of it.
+        // The error for a command line contains parts of it.
         failure = failure.changing { StoreKinds.current.hidingSecrets(of: arguments, in: $0) }
         if asJSON {
             console.printError(failure.json.line)

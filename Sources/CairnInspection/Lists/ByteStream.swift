@@ -1,19 +1,19 @@
-// Where the bytes of a list come from.
+// The bytes of a list, from a file or from memory.
 
 package import SystemPackage
 
-/// Gives bytes one after the other, to one reader.
+/// Provides bytes in order, to one reader.
 package protocol ByteStream {
-    /// Fills a part of the buffer and gives its length; 0 at the end.
+    /// Fills a prefix of the buffer and returns its length in bytes; 0 at the end.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(ListError) -> Int
 }
 
-/// The bytes of a file from its beginning, wherever others read in it.
+/// The bytes of a file from its beginning, independent of other readers.
 package struct FileByteStream: ByteStream {
     private let file: OpenFile
     private var offset: Int64 = 0
 
-    /// Reads a file that stays open as long as this exists.
+    /// Reads a file, and keeps it open.
     package init(_ file: OpenFile) {
         self.file = file
     }
@@ -36,7 +36,7 @@ package struct MemoryByteStream: ByteStream {
     private var offset = 0
     private let step: Int
 
-    /// Gives at most `step` bytes at a time.
+    /// Returns at most `step` bytes per read.
     package init(_ bytes: [UInt8], step: Int = .max) {
         precondition(step > 0, "a stream reads at least one byte at a time")
         self.bytes = bytes
@@ -52,17 +52,17 @@ package struct MemoryByteStream: ByteStream {
     }
 }
 
-/// A file descriptor that is closed when nobody needs it any more.
+/// A file descriptor that is closed when the last reference goes away.
 package final class OpenFile: Sendable {
     package let descriptor: FileDescriptor
 
-    /// Takes a descriptor over.
+    /// Takes ownership of a descriptor.
     package init(_ descriptor: FileDescriptor) {
         self.descriptor = descriptor
     }
 
     deinit {
-        // Only read from: closing has nothing to report.
+        // Only read from: errors on close do not matter.
         try? descriptor.close()
     }
 }

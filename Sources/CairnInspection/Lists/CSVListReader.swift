@@ -1,14 +1,14 @@
 // Reads comma-separated values with a header.                                          RFC 4180
 //
-// Another delimiter than the comma may be said; everything else is the same.
+// A delimiter other than the comma can be specified; everything else is the same.
 //
-//   1. The first line names the fields. Names are not empty and differ.
-//   2. A cell that begins with a quote ends with one; two quotes inside mean one. Other cells hold no
+//   1. The first line names the fields. Names are not empty, and distinct.
+//   2. A cell that begins with a quote ends with one; two quotes inside are one. Other cells contain no
 //      quote. Line feeds, and carriage returns before them, end a row outside quotes.
-//   3. Every row has as many cells as the header. A line without anything is passed over.
+//   3. Every row has the same number of cells as the header. Empty lines are skipped.
 //
-// An empty cell, quoted or not, is nothing: null; and so is one with a text that was said to mean that. Everything
-// else is text, spaces included.
+// An empty cell, quoted or not, is null; and so is a cell with a string that was specified to mean null.
+// Everything else is a string, including its spaces.
 // Threads: one reader.
 
 /// Reads CSV lists.
@@ -21,14 +21,14 @@ package final class CSVListReader: ListReader {
     private let isDelimiterSaid: Bool
     private let nulls: [[UInt8]]
     private let hasNulls: Bool
-    /// What ends a cell that does not begin with a quote.
+    /// The bytes that end a cell without quotes.
     private let plainStops: ByteSet
 
     private static let quotedStops = ByteSet(lineEndsAnd: "\"")
 
-    /// Reads a list from its beginning, with that delimiter between its cells and these texts for nil.
+    /// Reads a list from its beginning, with this delimiter and these strings for nil.
     ///
-    /// Unless a person said the delimiter, a header that seems to have another one is refused.
+    /// Unless the user specified the delimiter, a header that seems to have another one is rejected.
     package init(
         _ stream: any ByteStream, fields: FieldTable, delimiter: UInt8 = UInt8(ascii: ","),
         isDelimiterSaid: Bool = false, nulls: [[UInt8]] = [],
@@ -123,7 +123,7 @@ package final class CSVListReader: ListReader {
         _ = try takeLineEnd()
     }
 
-    /// Takes a cell's text; the delimiter or line end behind it stays.
+    /// Reads the text of a cell up to the delimiter or line end, which it does not consume.
     private func takeCell(into text: inout [UInt8]) throws(ListError) {
         guard try bytes.take(UInt8(ascii: "\"")) else {
             try bytes.copyText(into: &text, until: plainStops)
@@ -155,7 +155,7 @@ package final class CSVListReader: ListReader {
         }
     }
 
-    /// Checks what follows a closing quote.
+    /// Checks the byte after a closing quote.
     private func requireCellEnd() throws(ListError) {
         switch try bytes.peek() {
         case nil, delimiter, 0x0A, 0x0D: return
@@ -165,7 +165,7 @@ package final class CSVListReader: ListReader {
         }
     }
 
-    /// Takes the end of a line, if it is here.
+    /// Consumes the end of a line, if there is one here.
     private func takeLineEnd() throws(ListError) -> Bool {
         if try bytes.take(0x0D) {
             guard try bytes.peek() == 0x0A else {

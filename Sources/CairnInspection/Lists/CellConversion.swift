@@ -1,34 +1,34 @@
-// Cells of a list as values of an attribute's type: exactly, or not at all with the reason.
+// Converts cells of a list to values of an attribute's type: exactly, or not at all, with the reason.
 //
 //   integers    whole numbers in range, however they are written: 10, 10.0, 1e1; true and false as 1 and 0
-//   double      whole numbers if a double has exactly that one; others as the nearest, which is what their
+//   double      whole numbers if a double represents them exactly; others as the nearest double, which their
 //               writer meant
 //   float       the same
 //   decimal     every digit
-//   boolean     true, false, 0, 1; as text also yes and no, in any case
-//   string      text as it is; numbers and truth values as they are written
-//   date        text in ISO 8601, a day or day and time; or seconds as they are printed where that has no form, as in
-//               "1e+16 s since 2001"; never a number, whose unit nobody knows
-//   (a value of a key is never rounded: what a double, float or date does not tell from its neighbours is
-//   refused there)
-//   uuid, uri   their text; binary: base 64
+//   boolean     true, false, 0, 1; strings also yes and no, in any case
+//   string      strings unchanged; numbers and truth values as they are written
+//   date        strings in ISO 8601, a day or day and time; or seconds as they are printed if ISO 8601 has no
+//               form, as in "1e+16 s since 2001"; never a number, because its unit is unknown
+//   (a key value is never rounded: a key rejects values that a double, float or date cannot distinguish from
+//   their neighbours)
+//   uuid, uri   their string form; binary: base 64
 //
-// Text that looks like a number is one, unless it has a leading zero, a plus sign or spaces.
+// A string that looks like a number is one, unless it has a leading zero, a plus sign or spaces.
 
 package import CairnModel
 import FoundationEssentials
 
-/// The value of a cell, or why there is none.
+/// The value of a cell, or the reason why there is none.
 package enum CellConversion: Sendable, Equatable {
     case value(Value)
     case failure(String)
 }
 
 extension ListRecord {
-    /// A cell as a value of a type.
+    /// Converts a cell to a value of a type.
     ///
-    /// `keepsNested` says that a string attribute takes objects and arrays as JSON text, `isKey` that the
-    /// attribute tells objects apart, so that two values must not become one.
+    /// With `keepsNested` a string attribute accepts objects and arrays as JSON text; with `isKey` the
+    /// attribute identifies objects, so that two values must not become one.
     package func value(
         of cell: Cell, as type: AttributeType, keepsNested: Bool = false, isKey: Bool = false
     ) -> CellConversion {
@@ -102,7 +102,7 @@ extension ListRecord {
         }
     }
 
-    /// What to do about a key that a type would round.
+    /// The advice for a key that a type would round.
     private static let exactKeys = "make the attribute a decimal or a string"
 
     private static func double(_ text: UnsafeBufferPointer<UInt8>, isKey: Bool)
@@ -139,7 +139,7 @@ extension ListRecord {
         return .value(.float(value))
     }
 
-    /// What no number can be written for, as the canonical export writes it.
+    /// Parses the doubles that no number can be written for, as in the canonical export.
     private static func special(_ text: UnsafeBufferPointer<UInt8>) -> Value? {
         switch String(decoding: text, as: UTF8.self) {
         case "NaN": .double(.nan)
@@ -166,7 +166,7 @@ extension ListRecord {
         }
     }
 
-    /// Why a text is no number.
+    /// Returns the reason why a string is not a number.
     private static func noNumber(_ text: UnsafeBufferPointer<UInt8>) -> CellConversion {
         guard let first = text.first, let last = text.last else {
             return .failure("an empty text is not a number")
@@ -184,18 +184,18 @@ extension ListRecord {
 }
 
 extension CellConversion {
-    /// Whether a decimal holds every digit of a number.
+    /// Returns whether a decimal represents every digit of a number.
     static func isDecimal(_ number: NumberText) -> Bool {
         Decimal(exactText: number.string) != nil
     }
 
-    /// A text as a UUID, URI or bytes.
+    /// Converts a string to a UUID, URI or bytes.
     fileprivate init(_ text: String, _ type: AttributeType) {
         switch type {
         case .uuid:
             self = UUID(uuidString: text).map { .value(.uuid($0)) } ?? .failure("it is not a UUID")
         case .uri:
-            // A URI that is not kept as it is written would not be found again.
+            // A fetch would not find a URI that is stored in another spelling.
             guard !text.isEmpty, let uri = URL(string: text), uri.absoluteString == text else {
                 self = .failure("it is not a URI")
                 return
@@ -210,7 +210,7 @@ extension CellConversion {
 }
 
 extension CellConversion {
-    /// A text that a person wrote as a value of a type, as a cell of CSV would be read.
+    /// Converts a string that a user typed, like a cell of CSV.
     package init(text: String, as type: AttributeType, isKey: Bool = false) {
         if type == .string {
             self = .value(.string(text))

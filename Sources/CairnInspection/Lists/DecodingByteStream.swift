@@ -1,12 +1,13 @@
-// A list in another encoding, as UTF-8.
+// Decodes a list in another encoding to UTF-8.
 //
-//   1. Bytes are taken from the stream below, a window at a time; what the caller's buffer has no room for waits.
-//   2. The line is counted, for an error about bytes that mean nothing.
+//   1. Bytes are read from the stream below, one window at a time; those that do not fit the caller's buffer
+//      are kept.
+//   2. Lines are counted, for errors about invalid bytes.
 //
-// Invariants: `ready` holds whole characters in UTF-8, of which `taken` bytes were given away.
+// Invariants: `ready` contains whole characters in UTF-8; `taken` of its bytes were already returned.
 // Threads: one reader.
 
-/// Gives the bytes of a stream as UTF-8.
+/// Provides the bytes of a stream as UTF-8.
 struct DecodingByteStream: ByteStream {
     private static let windowSize = 64 << 10
 
@@ -14,14 +15,14 @@ struct DecodingByteStream: ByteStream {
     private let encoding: ListEncoding
     private var ready: [UInt8] = []
     private var taken = 0
-    /// The first byte of a unit of which the second one has not been read.
+    /// The first byte of a unit whose second byte has not been read yet.
     private var half: UInt8?
     /// The first half of a surrogate pair.
     private var surrogate: UInt16?
     private var line = 1
     private var isAtEnd = false
 
-    /// The stream's encoding must say the order of its bytes.
+    /// Decodes a stream; its encoding must include the byte order.
     init(_ stream: any ByteStream, encoding: ListEncoding) {
         precondition(encoding != .utf16, "the byte order is known when reading")
         self.stream = stream
@@ -94,7 +95,7 @@ struct DecodingByteStream: ByteStream {
         }
     }
 
-    /// Appends a character that is no half of a pair.
+    /// Appends a character that is not half of a surrogate pair.
     private mutating func append(_ code: UInt32) {
         switch code {
         case 0..<0x80:

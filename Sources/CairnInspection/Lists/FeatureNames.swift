@@ -1,12 +1,12 @@
-// What becomes of the parts of a GeoJSON feature.                                     RFC 7946
+// The field names for the parts of a GeoJSON feature.                                     RFC 7946
 //
-// A property is called as it is called. Beside the properties there are the feature's id and its place:
-// `id`, `longitude`, `latitude` and `altitude` of a point, `geometry` as JSON text of anything else; and
-// whatever other members a feature has, but for `bbox`, which is dropped. Where a property has such a name
-// already, the property keeps it, and the feature's own is called `featureID`, `featureLongitude` and so on.
-// Another member gives way to a property in the same manner, and its place to it.
+// A property keeps its name. In addition to the properties there are the feature's id and its position: `id`;
+// `longitude`, `latitude` and `altitude` of a point, `geometry` as JSON text for anything else; and all other
+// members of a feature except `bbox`, which is dropped. If a property already has such a name, the property
+// keeps it, and the feature's field is named `featureID`, `featureLongitude` and so on. Another member yields
+// its name to a property in the same way, and the position yields its names to such a member.
 
-/// The names of the fields that are a feature's own.
+/// The names of a feature's own fields.
 package struct FeatureNames: Sendable, Hashable {
     static let type = Array("type".utf8)
     static let feature = Array("Feature".utf8)
@@ -16,7 +16,7 @@ package struct FeatureNames: Sendable, Hashable {
     static let geometry = Array("geometry".utf8)
     static let boundingBox = Array("bbox".utf8)
     static let id = Array("id".utf8)
-    /// The members of a feature that are no fields under their own names.
+    /// The members of a feature that are not fields under their own names.
     static let standard: Set<[UInt8]> = [type, geometry, properties, boundingBox, id]
 
     package let id: [UInt8]
@@ -25,10 +25,10 @@ package struct FeatureNames: Sendable, Hashable {
     package let altitude: [UInt8]
     package let geometry: [UInt8]
 
-    /// The members that give way to a property, and what they are called.
+    /// The members that yield their names to a property, and their new names.
     private let renamed: [[UInt8]: [UInt8]]
 
-    /// The names beside properties, and other members, with these names.
+    /// Creates the names for features with these properties and other members.
     package init(properties: Set<[UInt8]> = [], members: Set<[UInt8]> = []) {
         func name(_ plain: String, _ other: String, _ taken: Set<[UInt8]>) -> [UInt8] {
             Array((taken.contains(Array(plain.utf8)) ? other : plain).utf8)
@@ -47,7 +47,7 @@ package struct FeatureNames: Sendable, Hashable {
         self.renamed = renamed
     }
 
-    /// What the field of a feature's member is called.
+    /// Returns the field name of a feature's member.
     func name(ofMember key: [UInt8]) -> [UInt8] { renamed[key] ?? key }
 }
 
@@ -56,7 +56,7 @@ struct PointGeometry {
     /// Longitude, latitude, and altitude if it has one.
     private(set) var coordinates: [[UInt8]] = []
 
-    /// Reads a geometry; nil if it is no point.
+    /// Reads a geometry; returns nil if it is not a point.
     init?(json: [UInt8]) throws(ListError) {
         var scanner = try JSONScanner(MemoryByteStream(json), capacity: max(json.count, 1))
         guard try scanner.kind() == .object else {
@@ -75,7 +75,7 @@ struct PointGeometry {
                 try scanner.enterArray()
                 var isFirst = true
                 while try scanner.nextElement(isFirst: &isFirst) {
-                    // Not a point, or a broken one: what the type says decides.
+                    // Not a point, or an invalid one: the type decides.
                     guard try scanner.kind() == .number else {
                         try scanner.skipValue()
                         areNumbers = false

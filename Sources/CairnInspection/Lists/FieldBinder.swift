@@ -1,34 +1,34 @@
-// Gives each field of a list its place in an entity.
+// Binds each field of a list to an attribute or relationship of an entity.
 //
-//   1. A field that is mapped has the mapping's name; a part of another field has its name behind that one's
-//      and a point; every other field has its own name.
-//   2. A name of a stored attribute, of a composite one, or of a relationship is a place, and so is that of an attribute of a
-//      to-one relationship's target, behind a point. Everything else is unknown: it is noted with the reason, and its values
-//      are passed over.
-//   3. Two fields for one place are refused.
+//   1. A mapped field has the mapping's name; a part of another field has that field's name, a point, and its
+//      own name; every other field has its own name.
+//   2. Valid names are those of stored attributes, of composite attributes, of relationships, and, after a
+//      relationship's name and a point, of the attributes of a to-one relationship's target. All other fields
+//      are unknown: they are recorded with the reason, and their values are ignored.
+//   3. Two fields with the same destination are rejected.
 //
 // Threads: one reader.
 
 package import CairnModel
 import CairnStore
 
-/// Finds the attributes that fields of a list belong to.
+/// Finds the attributes for the fields of a list.
 package final class FieldBinder: FieldPlan {
-    /// Where the values of a field go.
+    /// The destination of a field's values.
     package enum Target: Sendable {
-        /// Into a column of that type; whether objects and arrays go in as JSON text.
+        /// A column of that type; whether objects and arrays are stored as JSON text.
         case column(Int, AttributeType, keepsNested: Bool)
-        /// Into the columns of a composite attribute.
+        /// The columns of a composite attribute.
         case composite(Range<Int>)
-        /// The key of a relationship's target, or of several: which of `related`.
+        /// The key of one or several targets of a relationship: the index in `related`.
         case related(Int)
-        /// An attribute of a to-one relationship's target: which of `related`, and what it is there.
+        /// An attribute of a to-one relationship's target: the index in `related`, and the attribute there.
         case part(Int, RelatedField.Part)
-        /// Nowhere.
+        /// None.
         case none
     }
 
-    /// A field that has no place, and why.
+    /// A field without a destination, and the reason.
     package struct Unknown: Sendable, Equatable {
         package let field: String
         package let reason: String
@@ -39,18 +39,18 @@ package final class FieldBinder: FieldPlan {
     private let mapping: FieldMapping
     private var names: [String] = []
     private var owners: [Int: String] = [:]
-    /// What relationships and parts of them have for an owner, by their names.
+    /// The fields bound to relationships and their parts, by name.
     private var relatedOwners: [String: String] = [:]
-    /// By relationship: the first field beside others that is a part of it.
+    /// By relationship: the first separate field that is a part of it.
     private var partOwners: [Int: String] = [:]
     /// The relationships that fields name.
     package private(set) var related: [RelatedField] = []
-    /// Their places by their names.
+    /// Their indexes in `related`, by name.
     private var relatedIndexes: [String: Int] = [:]
-    /// By field: where its values go.
+    /// The destination of each field's values.
     package private(set) var targets: [Target] = []
     package private(set) var unknown: [Unknown] = []
-    /// The mapped fields that were met.
+    /// The mapped fields that occurred.
     package private(set) var mapped: Set<String> = []
 
     package init(_ entity: SchemaEntity, in schema: Schema, mapping: FieldMapping = FieldMapping())
@@ -102,7 +102,7 @@ package final class FieldBinder: FieldPlan {
 
     // MARK: Relationships
 
-    /// A relationship that is stored, as one of `related`.
+    /// Returns the index in `related` of a stored relationship.
     private func relationship(_ name: String) -> Int? {
         if let known = relatedIndexes[name] { return known }
         guard let index = entity.relationshipIndex(named: name),
@@ -134,7 +134,7 @@ package final class FieldBinder: FieldPlan {
                 "\(relationship.name) is to-many: put the keys of its objects in one field, as a list"
             )
         }
-        // An object is the relationship's own field; a column beside others is not.
+        // An object is the relationship's own field; a separate column is not.
         if field.parent == nil, let owner = relatedOwners[relationship.name] {
             return refuse(field, "\(relationship.name) already takes its value from \(owner)")
         }
@@ -150,7 +150,7 @@ package final class FieldBinder: FieldPlan {
         }
     }
 
-    /// What the members of a relationship's objects are called in the model; nil for those that are dropped.
+    /// Returns the model's name for a member of a relationship's objects; nil if the member is dropped.
     package func attributeName(_ member: String, of field: RelatedField) -> String? {
         if mapping.isEmpty { return member }
         let name = fieldName(member, of: field)
@@ -161,7 +161,7 @@ package final class FieldBinder: FieldPlan {
         return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : target
     }
 
-    /// What a mapping calls a member of a relationship's objects: as the list does, as everywhere.
+    /// Returns the name of a relationship's member in mappings: the list's name, as everywhere.
     func fieldName(_ member: String, of field: RelatedField) -> String {
         "\(relatedOwners[field.name] ?? field.name).\(member)"
     }

@@ -1,44 +1,45 @@
-// What is known of the values of a field, and the narrowest type that holds them all exactly.
+// Facts about the values of a field, and the narrowest type that represents them all exactly.
 //
-//   boolean     JSON's true and false; texts if each is true, false, yes or no, in any case, and they are not
-//               all yes, or all no: a column of NO alone is likely to be about Norway
-//   date        texts, if each is a day or a moment as ISO 8601 writes it, and a date has each of its digits
+//   boolean     JSON's true and false; strings if each is true, false, yes or no, in any case, and they are
+//               not all yes, or all no: a column of NO alone is likely to be about Norway
+//   date        strings, if each is a day or a moment in ISO 8601, and a date represents each of its digits
 //   integer64   whole numbers without point and exponent, within 64 bits
-//   double      numbers that a double tells apart: each is exactly one, or the shortest text of one
-//   decimal     numbers that are too large or too long for these, of at most 38 digits; not -0
+//   double      numbers that a double distinguishes: each is exactly one, or the shortest text of one
+//   decimal     numbers that are too large or too long for these, with at most 38 digits; not -0
 //   string      everything else; objects and arrays as JSON text
 //
-// In CSV a text is a number if it is written as one without leading zero, plus sign or space, and with an exponent
-// only if that has a sign or there is a point: 1E5 is a code. In JSON a text is no number.
+// In CSV a string is a number if it is written as one without leading zero, plus sign or space, and with an
+// exponent only if that has a sign or there is a point: 1E5 is a code. In JSON a string is not a number.
 //
-// A key is a string, too, if two of its texts may become one value: in CSV if one of its numbers has an exponent or a fraction that
-// ends with 0, as 1.1 and 1.10 are one number, and may be two versions; anywhere if its dates or its truth values are not all
-// written in one form, as a day is its first moment, and yes is true.
+// A key is also a string if two of its strings could become one value: in CSV if one of its numbers has an
+// exponent or a fraction that ends with 0, since 1.1 and 1.10 are one number, and may be two versions;
+// anywhere if its dates or its truth values are not all written in one form, since a day is its first moment,
+// and yes is true.
 //
 // Threads: one reader.
 
 import CairnModel
 import FoundationEssentials
 
-/// What kinds of values a field holds.
+/// The kinds of values in a field.
 struct FieldFacts {
-    /// Values that are something.
+    /// The number of values that are not null.
     private(set) var valueCount = 0
     private(set) var hasNested = false
-    /// Whether there is true or false, be it as a word.
+    /// Whether true or false occurs, including as a word.
     private var hasTruth = false
     private var hasYes = false
     private var hasNo = false
     private var hasDate = false
     private var hasNumber = false
-    /// Whether there is a text that is none of these.
+    /// Whether a string occurs that is none of these.
     private var hasText = false
     private var isInteger = true
     private var isDouble = true
     private var isDecimal = true
-    /// Whether a value is written so that another text may mean the same one.
+    /// Whether a value is written so that another string may have the same value.
     private var hasVariants = false
-    /// How the dates, or the truth values, are written; 0 before the first.
+    /// The form in which dates or truth values are written; 0 before the first.
     private var form = 0
 
     mutating func note(_ cell: ListRecord.Cell, in record: ListRecord) {
@@ -49,7 +50,7 @@ struct FieldFacts {
             hasTruth = true
             note(form: 1)
         case .number, .text, .string:
-            // Once a text, always a text: there is no need to look any more.
+            // Once there is a string, the type is string: no need to examine more.
             if !hasText {
                 record.bytes.withUnsafeBufferPointer {
                     note(UnsafeBufferPointer(rebasing: $0[cell.range]), cell.kind)
@@ -98,20 +99,20 @@ struct FieldFacts {
     }
 
     private static func isDate(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        // The rest of texts needs no closer look.
+        // Most other strings fail this quick check.
         guard text.count >= 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-") else {
             return false
         }
         return Date.isTold(byText: String(decoding: text, as: UTF8.self))
     }
 
-    /// Notes how a date or truth value is written; nil: in a form of several texts for one value.
+    /// Records the form of a date or truth value; nil: a form with several strings for one value.
     private mutating func note(form other: Int?) {
         if form != 0 && form != other || other == nil { hasVariants = true }
         form = other ?? form
     }
 
-    /// The form of a truth value: its words and their letters.
+    /// Returns the form of a truth value: its words and the case of their letters.
     private static func form(ofWord text: UnsafeBufferPointer<UInt8>, _ word: TruthWord) -> Int? {
         let small = text.dropFirst().count(where: { $0 & 0x20 != 0 })
         guard small == 0 || small == text.count - 1 else { return nil }
@@ -119,11 +120,11 @@ struct FieldFacts {
             + (text[0] & 0x20 != 0 ? 4 : 0)
     }
 
-    /// The form of a date: two texts of one form are two moments.
+    /// Returns the form of a date: two different strings of one form are two moments.
     private static func form(ofDate text: UnsafeBufferPointer<UInt8>) -> Int? {
         let time = text.dropFirst(10)
         guard let mark = time.first, let last = time.last else { return text.count }
-        // Moments in zones of their own, and a comma that stands for a point.
+        // Moments with their own time zones, and a comma instead of a point.
         let isPlain = !time.contains {
             $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ",")
         }
@@ -144,7 +145,7 @@ struct FieldFacts {
             if number.hasPoint || number.hasExponent {
                 isInteger = false
             } else if case .value = number.whole {
-                // "-0" is no integer that could be told from 0.
+                // "-0" is not an integer: 0 would be the same one.
                 if number.isNegative, number.whole == .value(0) { isInteger = false }
             } else {
                 isInteger = false
@@ -155,15 +156,15 @@ struct FieldFacts {
             if number.isNegativeZero {
                 isDecimal = false
             } else if text.count > 38 || number.hasExponent {
-                // A short number needs no look: every decimal has room for its digits.
+                // A short number needs no check: every decimal has room for its digits.
                 isDecimal = CellConversion.isDecimal(number)
             }
         }
     }
 
-    /// An attribute for these values, of that type or of the one that holds them all.
+    /// Returns an attribute for these values, of the given type or of the inferred one.
     ///
-    /// - Parameter isKey: whether it tells objects apart, so that two texts must not become one value.
+    /// - Parameter isKey: whether it identifies objects, so that two strings must not become one value.
     func attribute(_ name: String, type said: AttributeType?, isKey: Bool = false)
         -> AttributeDescription
     {
@@ -175,7 +176,7 @@ struct FieldFacts {
         return attribute
     }
 
-    /// The narrowest type that holds all values exactly.
+    /// The narrowest type that represents all values exactly.
     private var type: AttributeType {
         if hasText || hasNested || valueCount == 0 { return .string }
         if hasTruth || hasYes || hasNo {

@@ -1,4 +1,4 @@
-// Which names the fields of a list get: `from=to` renames a field, `from=` drops it.
+// Renames the fields of a list: `from=to` renames a field, `from=` drops it.
 
 /// New names for the fields of a list.
 package struct FieldMapping: Sendable, Equatable {
@@ -6,7 +6,7 @@ package struct FieldMapping: Sendable, Equatable {
 
     package init() {}
 
-    /// Reads mappings, several in a text with commas between them.
+    /// Parses mappings; a string may contain several, separated by commas.
     ///
     /// - Throws: `FieldPairs.Problem` if there is no `=`, or a field is mapped twice.
     package init(_ texts: [String]) throws(FieldPairs.Problem) {
@@ -17,13 +17,14 @@ package struct FieldMapping: Sendable, Equatable {
     /// Whether every field keeps its name.
     var isEmpty: Bool { pairs.isEmpty }
 
-    /// The fields that are mapped.
+    /// The names of the mapped fields.
     package var names: [String] { pairs.names }
 
-    /// What a field is mapped to: nil if it is not mapped, empty if it is dropped.
+    /// Returns the new name of a field: nil if it is not mapped, empty if it is dropped.
     package func target(of name: String) -> String? { pairs[name] }
 
-    /// The same mapping for the fields of a form: in GeoJSON `properties.code` and `code` are one field.
+    /// Returns the same mapping for the fields of a form: in GeoJSON `properties.code` and `code` are one
+    /// field.
     ///
     /// - Throws: `ListError` if both names of a field are mapped.
     package func resolved(for form: ListForm) throws(ListError) -> FieldMapping {
@@ -32,7 +33,7 @@ package struct FieldMapping: Sendable, Equatable {
         return mapping
     }
 
-    /// A field's name without the prefix that says it is a property of a GeoJSON feature.
+    /// Returns a field's name without the prefix of properties of a GeoJSON feature.
     package static func withoutPropertiesPrefix(_ name: String) -> String {
         let prefix = "properties."
         return name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name

@@ -1,32 +1,32 @@
-// What a command line says of fields, by their names: `name=value,…`.
+// Options for fields on a command line, by field name: `name=value,…`.
 //
-//   1. A name ends at the last `=` of its pair, so it may have others in it.
-//   2. A comma without an `=` before it is one of the name: `Last, first=` is a pair.
+//   1. A name ends at the last `=` of its pair, so it may contain others.
+//   2. A comma without an `=` before it belongs to the name: `Last, first=` is one pair.
 
-/// Texts by the names of fields or attributes.
+/// Strings by the names of fields or attributes.
 package struct FieldPairs: Sendable, Equatable {
-    /// What is wrong with the text of a pair.
+    /// An error in a pair.
     package struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-        /// The option that gave the text.
+        /// The option that contains the pair.
         let option: String
         let message: String
 
         package var description: String { "\(option): \(message)" }
     }
 
-    /// The option that gives the pairs.
+    /// The option that contains the pairs.
     private let option: String
     private var values: [String: String] = [:]
 
-    /// No pairs.
+    /// Creates an empty set of pairs.
     init(option: String) {
         self.option = option
     }
 
-    /// Reads pairs, several in a text with commas between them.
+    /// Parses pairs; a string may contain several, separated by commas.
     ///
-    /// - Parameter form: how a pair is written, for errors.
-    /// - Throws: `Problem` if there is no `=`, nothing before it, or a name is there twice.
+    /// - Parameter form: the syntax of a pair, for errors.
+    /// - Throws: `Problem` if there is no `=`, nothing before it, or a name occurs twice.
     init(_ texts: [String], option: String, form: String) throws(Problem) {
         self.option = option
         for text in texts {
@@ -49,20 +49,21 @@ package struct FieldPairs: Sendable, Equatable {
         }
     }
 
-    /// What is wrong with a pair.
+    /// Returns an error for these pairs.
     func problem(_ message: String) -> Problem { Problem(option: option, message: message) }
 
     var isEmpty: Bool { values.isEmpty }
 
-    /// The names, in order.
+    /// The names, sorted.
     var names: [String] { values.keys.sorted() }
 
-    /// What a name has; nil if it is not among them.
+    /// The value of a name; nil if there is none.
     subscript(name: String) -> String? { values[name] }
 
-    /// The same pairs for the fields of a form: in GeoJSON `properties.code` and `code` are one field.
+    /// Returns the same pairs for the fields of a form: in GeoJSON `properties.code` and `code` are one
+    /// field.
     ///
-    /// - Throws: `ListError` if both names of a field are there.
+    /// - Throws: `ListError` if both names of a field occur.
     func resolved(for form: ListForm) throws(ListError) -> FieldPairs {
         guard form.isFeatures else { return self }
         var pairs = FieldPairs(option: option)

@@ -1,25 +1,25 @@
-// The fields of a list, numbered in the order in which they are first met.
+// The fields of a list, numbered in order of first occurrence.
 //
-//   1. Records name their fields in the same order nearly always, so the field that followed last time is
-//      tried first; else the name is looked up.
-//   2. A new field is shown to the plan, which says what is to be done with its values.
-//   3. Each field remembers the record it was last in: the second time in one record is an error.
+//   1. Records nearly always name their fields in the same order, so the field that followed last time is
+//      tried first; otherwise the name is looked up.
+//   2. A new field is passed to the plan, which decides how its values are used.
+//   3. Each field remembers the last record that contains it: a second occurrence in one record is an error.
 //
 // Threads: one reader.
 
-/// What is to be done with the values of a field.
+/// The use of a field's values.
 package enum FieldUse: Sendable {
     /// They are cells.
     case value
-    /// They are objects whose members are fields of their own, with dotted names.
+    /// They are objects whose members are separate fields, with dotted names.
     case parts
-    /// They are passed over.
+    /// They are ignored.
     case dropped
 }
 
-/// Says what is to be done with the fields of a list.
+/// Decides how the fields of a list are used.
 package protocol FieldPlan: AnyObject {
-    /// Called once for each field when it is first met, in the order of their indexes.
+    /// Returns the use of a field; called once per field on first occurrence, in the order of their indexes.
     func use(of field: FieldTable.Field) -> FieldUse
 }
 
@@ -33,7 +33,7 @@ package final class FieldTable {
         package let name: String
         /// The last part of the name.
         package let key: String
-        /// The field it is a part of.
+        /// The field that this one is a part of; nil if there is none.
         package let parent: Int?
     }
 
@@ -41,9 +41,9 @@ package final class FieldTable {
     package private(set) var uses: [FieldUse] = []
     private let plan: any FieldPlan
     private var keys: [[UInt8]] = []
-    /// By field: the record it was last in.
+    /// By field: the last record that contains it.
     private var lastRecords: [Int] = []
-    /// By field: the one that followed it last time, in the same object.
+    /// By field: the field that followed it last time, in the same object.
     private var followers: [Int] = []
     /// By field plus 1, 0 for the record itself: the first field of the object last time.
     private var firsts = [-1]
@@ -54,7 +54,7 @@ package final class FieldTable {
         self.plan = plan
     }
 
-    /// The field of that key in an object; `previous` is the field before it there.
+    /// Returns the index of the field with a key in an object; `previous` is the field before it there.
     package func index(_ key: [UInt8], parent: Int?, after previous: Int?) -> Int {
         let group = parent.map { $0 + 1 } ?? 0
         let guess = previous.map { followers[$0] } ?? firsts[group]
@@ -64,7 +64,7 @@ package final class FieldTable {
         return index
     }
 
-    /// Notes that a field is in a record; false if it was already.
+    /// Records that a field is in a record; returns false if it already was.
     package func enter(_ field: Int, record: Int) -> Bool {
         guard lastRecords[field] != record else { return false }
         lastRecords[field] = record

@@ -1,17 +1,17 @@
-// Which types a person wants attributes to have: `name=type`.
+// The user's types for attributes: `name=type`.
 
 package import CairnModel
 
-/// Types for attributes that are read off a list.
+/// Types for inferred attributes.
 package struct FieldTypes: Sendable, Equatable {
     private var pairs = FieldPairs(option: "--type")
 
-    /// None: every type is read off the list.
+    /// Creates no types: every type is inferred from the list.
     package init() {}
 
-    /// Reads types, several in a text with commas between them.
+    /// Parses types; a string may contain several, separated by commas.
     ///
-    /// - Throws: `FieldPairs.Problem` if there is no `=`, no such type, or an attribute has two.
+    /// - Throws: `FieldPairs.Problem` if there is no `=`, the type does not exist, or an attribute has two.
     package init(_ texts: [String]) throws(FieldPairs.Problem) {
         pairs = try FieldPairs(texts, option: "--type", form: "attribute=type")
         for name in names where self.type(of: name) == nil {
@@ -22,16 +22,17 @@ package struct FieldTypes: Sendable, Equatable {
         }
     }
 
-    /// The attributes that have a type, in order.
+    /// The attributes with a type, sorted.
     package var names: [String] { pairs.names }
 
-    /// The type that an attribute is to have; nil: the list says it.
+    /// Returns the type of an attribute; nil: it is inferred from the list.
     package func type(of name: String) -> AttributeType? {
         guard let text = pairs[name]?.lowercased() else { return nil }
         return Self.otherNames[text] ?? Self.known.first { $0.rawValue == text }
     }
 
-    /// The same types for the attributes of a form: in GeoJSON `properties.code` and `code` are one field.
+    /// Returns the same types for the attributes of a form: in GeoJSON `properties.code` and `code` are one
+    /// field.
     ///
     /// - Throws: `ListError` if both names of a field have a type.
     package func resolved(for form: ListForm) throws(ListError) -> FieldTypes {
@@ -40,7 +41,7 @@ package struct FieldTypes: Sendable, Equatable {
         return types
     }
 
-    /// The types that a list has a form for.
+    /// The types that a list can represent.
     private static let known: [AttributeType] = [
         .boolean, .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .date,
         .binary, .uuid, .uri,

@@ -1,20 +1,20 @@
-// Files that are given for lists or models by mistake, told by their first bytes.
+// Detects, by their first bytes, files passed as lists or models by mistake.
 //
-// A spreadsheet, an archive or a page of an error is no text of records, and what a reader of text would say of it
-// ("these bytes are no UTF-8") helps nobody. Here each is called by its name, with what to do.
+// A spreadsheet, an archive or an error page does not contain records, and the error that a text parser would
+// report ("these bytes are no UTF-8") does not help. This code names the kind of file, and what to do.
 
 import FoundationEssentials
 
 /// A kind of file that is neither list nor model.
 package struct FileSignature: Sendable {
-    /// How many bytes of a file are enough to tell.
+    /// The number of bytes of a file that are enough to detect it.
     static let length = 64
 
-    /// What it is, behind "it is".
+    /// The name of the kind, as it follows "it is".
     package let name: String
-    /// What whoever wants a list of it is to do.
+    /// How to get a list from it.
     let listAdvice: String
-    /// Whether something else is inside.
+    /// Whether it contains another file.
     package let isPacked: Bool
     private let bytes: [UInt8]
 
@@ -31,25 +31,26 @@ package struct FileSignature: Sendable {
         self.init(Array(text.utf8), name, listAdvice)
     }
 
-    /// The kind of a file on disk; nil if it is none of these. Whether it can be read at all says whoever reads it.
+    /// Returns the kind of a file on disk; nil if it is none of these. The reader of the file reports other
+    /// errors.
     package static func ofFile(_ path: String) -> FileSignature? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        // What a pipe gives it gives once.
+        // A pipe can be read only once.
         guard attributes?[.type] as? FileAttributeType == .typeRegular,
             let source = try? ListSource(path: path), let start = try? source.start(length)
         else { return nil }
         return FileSignature.of(start, ending: source.ending)
     }
 
-    /// The kind of a file that begins like that; nil if it is none of these.
+    /// Returns the kind of a file with these first bytes; nil if it is none of these.
     ///
-    /// - Parameter ending: the end of its name, in small letters.
+    /// - Parameter ending: the file name extension, in lower case.
     static func of(_ start: [UInt8], ending: String) -> FileSignature? {
         if archives.contains(where: { start.starts(with: $0) }) { return archive(start, ending) }
         if start.starts(with: Array("BZh".utf8)),
             start.dropFirst(4).starts(with: [0x31, 0x41, 0x59, 0x26, 0x53, 0x59])
         {
-            // The fourth byte is a digit that says how large its blocks are.
+            // The fourth byte is a digit with the block size.
             return compressed(start, "bzip2 -dc")
         }
         if let known = others.first(where: { start.starts(with: $0.bytes) }) { return known }
@@ -59,18 +60,18 @@ package struct FileSignature: Sendable {
             start, "a web page", "perhaps the server answered with an error")
     }
 
-    /// What a text begins with, in small letters: tags are written in any case.
+    /// Returns the start of a text in lower case: tags may have any case.
     static func tag(_ start: [UInt8]) -> String {
         let text = start.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
         return String(decoding: text, as: UTF8.self).lowercased()
     }
 
-    /// What begins a zip archive: with files, without any, and in several parts.
+    /// The first bytes of a zip archive: with files, empty, and in several parts.
     private static let archives: [[UInt8]] = [
         [0x50, 0x4B, 0x03, 0x04], [0x50, 0x4B, 0x05, 0x06], [0x50, 0x4B, 0x07, 0x08],
     ]
 
-    /// What a zip archive is: spreadsheets are some too.
+    /// Returns the kind of a zip archive: some spreadsheets are zip archives too.
     private static func archive(_ start: [UInt8], _ ending: String) -> FileSignature {
         // The name of the first file follows 30 bytes.
         let first = String(decoding: start.dropFirst(30), as: UTF8.self)

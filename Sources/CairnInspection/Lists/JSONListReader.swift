@@ -1,21 +1,21 @@
 // Reads the records of a JSON list: an array, an array inside an object, or JSON lines.
 //
-//   1. Up to the list everything is passed over, but checked.
-//   2. Each record is one object. Its members become cells; a member that the plan wants in parts is gone
-//      into, one that is dropped is passed over, any other object or array becomes text.
-//   3. Behind the list everything is checked up to the end: a list that is cut off is an error.
+//   1. Everything before the list is skipped, but checked.
+//   2. Each record is one object. Its members become cells; the reader descends into a member that the plan
+//      wants in parts, skips one that is dropped, and keeps any other object or array as text.
+//   3. Everything after the list is checked up to the end: a truncated list is an error.
 //
 // Threads: one reader.
 
 /// Reads JSON lists.
 package final class JSONListReader: ListReader {
-    /// How the records lie in the text.
+    /// The layout of the records in the text.
     package enum Layout: Sendable, Hashable {
         /// As elements of an array.
         case array
-        /// As elements of the array that an object has under a key.
+        /// As elements of an array that is a member of an object, with this key.
         case member([UInt8])
-        /// One after the other, each on a line of its own.
+        /// One per line.
         case lines
     }
     private enum Position { case start, inside, end }
@@ -32,8 +32,8 @@ package final class JSONListReader: ListReader {
     private var lastLine = 0
     private var key: [UInt8] = []
 
-    /// Reads a list from its beginning; `features` says that its records are GeoJSON features, `nulls` which
-    /// texts mean nil.
+    /// Reads a list from its beginning; with `features` its records are GeoJSON features, and `nulls` are the
+    /// strings that mean nil.
     package init(
         _ stream: any ByteStream, layout: Layout, features: FeatureNames? = nil,
         fields: FieldTable, nulls: [[UInt8]] = [], capacity: Int = ListBytes.usualCapacity
@@ -175,7 +175,7 @@ package final class JSONListReader: ListReader {
                         "expected a feature, not a \(String(decoding: type, as: UTF8.self))"
                     )
                 }
-            // It says nothing that the coordinates do not say.
+            // It adds nothing to the coordinates.
             case FeatureNames.boundingBox: try scanner.skipValue()
             case FeatureNames.properties:
                 switch try scanner.kind() {
@@ -204,7 +204,7 @@ package final class JSONListReader: ListReader {
     {
         let line = scanner.bytes.line
         if try scanner.kind() == .null { return try scanner.takeNull() }
-        // Small for points, which nearly all feeds hold; others are kept as text anyway.
+        // Small for points, which nearly all feeds contain; others are kept as text anyway.
         var text: [UInt8] = []
         let place = scanner.error("")
         try scanner.takeCompact(into: &text)

@@ -1,10 +1,10 @@
-// Takes JSON apart, piece by piece.                                                   RFC 8259
+// Scans JSON, token by token.                                                          RFC 8259
 //
-//   1. The caller asks for what it expects; anything else is an error with line and column.
+//   1. The caller requests what it expects; anything else is an error with line and column.
 //   2. Numbers keep their text, so that nothing is lost before the type is known.
-//   3. Nested values can be copied as compact text, or passed over.
+//   3. Nested values can be copied as compact text, or skipped.
 //
-// Invariants: `depth` is the number of objects and arrays that are open; keys of one object differ.
+// Invariants: `depth` is the number of open objects and arrays; the keys of one object are distinct.
 // Threads: one reader.
 
 /// Reads JSON from bytes, in bounded memory.
@@ -14,7 +14,7 @@ package struct JSONScanner: ~Copyable {
         case object, array, string, number, boolean, null
     }
 
-    /// The most objects and arrays in one another.
+    /// The maximum nesting depth of objects and arrays.
     package static let deepest = 128
 
     package var bytes: ListBytes
@@ -22,7 +22,7 @@ package struct JSONScanner: ~Copyable {
 
     private static let stringStops = ByteSet(controlsAnd: "\"", "\\")
 
-    /// Reads a text from its beginning, a byte order mark left out.
+    /// Reads a text from its beginning, after a byte order mark if there is one.
     package init(_ stream: any ByteStream, capacity: Int = ListBytes.usualCapacity)
         throws(ListError)
     {
@@ -30,15 +30,15 @@ package struct JSONScanner: ~Copyable {
         try bytes.takeByteOrderMark()
     }
 
-    /// An error at the next byte.
+    /// Returns an error at the next byte.
     package func error(_ message: String) -> ListError { bytes.error(message) }
 
     // MARK: Structure
 
-    /// The next byte that is no white space; nil at the end.
+    /// Returns the next byte that is not white space; nil at the end.
     package mutating func peek() throws(ListError) -> UInt8? { try bytes.peekBehindSpace() }
 
-    /// What the next value is.
+    /// Returns the kind of the next value.
     package mutating func kind() throws(ListError) -> Kind {
         guard let byte = try peek() else { throw error("the text ends where a value should be") }
         switch byte {
@@ -52,18 +52,18 @@ package struct JSONScanner: ~Copyable {
         }
     }
 
-    /// Opens an object.
+    /// Consumes the start of an object.
     package mutating func enterObject() throws(ListError) {
         try open("{", "an object")
     }
 
-    /// Opens an array.
+    /// Consumes the start of an array.
     package mutating func enterArray() throws(ListError) {
         try open("[", "an array")
     }
 
-    /// Takes the next key and its colon; false when the object has ended. `isFirst` is true at the first
-    /// call for an object.
+    /// Reads the next key and its colon; returns false at the end of the object. `isFirst` is true on the
+    /// first call for an object.
     package mutating func nextKey(into key: inout [UInt8], isFirst: inout Bool) throws(ListError)
         -> Bool
     {
@@ -76,8 +76,8 @@ package struct JSONScanner: ~Copyable {
         return true
     }
 
-    /// Goes to the next element; false when the array has ended. `isFirst` is true at the first call for
-    /// an array.
+    /// Advances to the next element; returns false at the end of the array. `isFirst` is true on the first
+    /// call for an array.
     package mutating func nextElement(isFirst: inout Bool) throws(ListError) -> Bool {
         try next("]", isFirst: &isFirst)
     }
@@ -109,7 +109,7 @@ package struct JSONScanner: ~Copyable {
         return true
     }
 
-    /// An error about what is there instead.
+    /// Returns an error about what was found instead.
     package mutating func unexpected(_ wanted: String) throws(ListError) -> ListError {
         guard let byte = try bytes.peek() else {
             return error("the text ends where \(wanted) should be")
@@ -122,7 +122,7 @@ package struct JSONScanner: ~Copyable {
 
     // MARK: Values
 
-    /// Takes a string and appends its text.
+    /// Reads a string and appends its text.
     package mutating func takeString(into text: inout [UInt8]) throws(ListError) {
         bytes.advance()
         while true {
@@ -182,7 +182,7 @@ package struct JSONScanner: ~Copyable {
         return value
     }
 
-    /// Takes a number and appends its text as it stands.
+    /// Reads a number and appends its text unchanged.
     package mutating func takeNumber(into text: inout [UInt8]) throws(ListError) {
         if try bytes.take(UInt8(ascii: "-")) { text.append(UInt8(ascii: "-")) }
         if try bytes.take(UInt8(ascii: "0")) {
@@ -219,14 +219,14 @@ package struct JSONScanner: ~Copyable {
         if count == 0 { throw try unexpected("a digit") }
     }
 
-    /// Takes `true` or `false`.
+    /// Reads `true` or `false`.
     package mutating func takeBoolean() throws(ListError) -> Bool {
         let truth = try bytes.peek() == UInt8(ascii: "t")
         try takeWord(truth ? "true" : "false")
         return truth
     }
 
-    /// Takes `null`.
+    /// Reads `null`.
     package mutating func takeNull() throws(ListError) {
         try takeWord("null")
     }
@@ -240,14 +240,14 @@ package struct JSONScanner: ~Copyable {
 
     // MARK: Nested values
 
-    /// Passes a value over; it is checked all the same.
+    /// Skips a value, but checks it.
     package mutating func skipValue() throws(ListError) {
         var scratch: [UInt8] = []
         try copyValue(into: &scratch, isKept: false)
     }
 
-    /// Takes a value and appends it as compact JSON, the keys of each object in their order: an object is the same in whatever
-    /// order its keys come.
+    /// Reads a value and appends it as compact JSON, with the keys of each object sorted: the order of keys
+    /// does not matter.
     package mutating func takeCompact(into text: inout [UInt8]) throws(ListError) {
         try copyValue(into: &text, isKept: true)
     }
@@ -291,7 +291,7 @@ package struct JSONScanner: ~Copyable {
         var isFirst = true
         var last: [UInt8] = []
         var isSorted = true
-        /// Where members lie behind the start, if they are kept.
+        /// The ranges of the members after the start, if they are kept.
         var members: [(key: [UInt8], range: Range<Int>)] = []
         while try nextKey(into: &key, isFirst: &isFirst) {
             if !keys.isEmpty { text.append(UInt8(ascii: ",")) }
@@ -316,7 +316,7 @@ package struct JSONScanner: ~Copyable {
         text.append(UInt8(ascii: "}"))
     }
 
-    /// An error about a key that an object has twice.
+    /// Returns an error about a duplicate key of an object.
     package func duplicate(_ key: [UInt8]) -> ListError {
         error("the object has the key \(String(decoding: key, as: UTF8.self)) twice")
     }

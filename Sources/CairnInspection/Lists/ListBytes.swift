@@ -1,20 +1,20 @@
-// The bytes of a list, a window at a time, with the place of each.
+// The bytes of a list, one window at a time, with the position of each.
 //
-//   1. The window is filled when its last byte was taken; a token may lie across several windows, so
-//      whoever reads one copies it out.
-//   2. Text is checked as it is copied: what is no UTF-8 is an error with its place.
+//   1. The window is refilled when its last byte was consumed; a token may span several windows, so its
+//      reader copies it.
+//   2. Text is checked as it is copied: invalid UTF-8 is an error with its position.
 //
-// Invariants: position <= limit <= capacity; a line feed is taken through `takeLineFeed` alone.
+// Invariants: position <= limit <= capacity; only `takeLineFeed` consumes a line feed.
 // Threads: one reader.
 
-/// Takes bytes from a stream and knows where they are.
+/// Reads bytes from a stream and tracks their positions.
 package struct ListBytes: ~Copyable {
-    /// Large enough that a system call a window costs nothing, small enough for any machine.
+    /// Large enough that one system call per window costs nothing, small enough for any machine.
     package static let usualCapacity = 256 << 10
-    /// The most bytes of one record: a quote that is never closed must not fill the memory.
+    /// The maximum size of one record in bytes: an unclosed quote must not fill the memory.
     package static let longestRecord = 64 << 20
 
-    /// What is wrong with bytes that are no text, and what to do.
+    /// The error for bytes that are not text, and the advice.
     private static let noText =
         "these bytes are not UTF-8: specify the encoding with --encoding, such as windows-1252"
 
@@ -23,7 +23,7 @@ package struct ListBytes: ~Copyable {
     private let capacity: Int
     private var position = 0
     private var limit = 0
-    /// Bytes before the window.
+    /// The number of bytes before the window.
     private var before = 0
     private var lineStart = 0
     /// The line of the next byte, from 1.
@@ -39,13 +39,13 @@ package struct ListBytes: ~Copyable {
 
     deinit { base.deallocate() }
 
-    /// How many bytes were taken.
+    /// The number of consumed bytes.
     package var count: Int { before + position }
 
-    /// The byte in its line of the next byte, from 1.
+    /// The column of the next byte in bytes, from 1.
     package var column: Int { count - lineStart + 1 }
 
-    /// The next byte, which stays; nil at the end.
+    /// Returns the next byte without consuming it; nil at the end.
     package mutating func peek() throws(ListError) -> UInt8? {
         if position == limit {
             guard try fill() else { return nil }
@@ -53,7 +53,7 @@ package struct ListBytes: ~Copyable {
         return base[position]
     }
 
-    /// The next byte that is no white space of JSON, which stays; nil at the end.
+    /// Returns the next byte that is not white space of JSON, without consuming it; nil at the end.
     @inline(__always)
     mutating func peekBehindSpace() throws(ListError) -> UInt8? {
         while let byte = try peek() {
@@ -66,31 +66,31 @@ package struct ListBytes: ~Copyable {
         return nil
     }
 
-    /// Leaves the byte behind that `peek` gave, if it is no line feed.
+    /// Consumes the byte that `peek` returned; it must not be a line feed.
     package mutating func advance() {
         position += 1
     }
 
-    /// Leaves a line feed behind that `peek` gave.
+    /// Consumes a line feed that `peek` returned.
     package mutating func takeLineFeed() {
         position += 1
         line += 1
         lineStart = count
     }
 
-    /// Takes a byte if it is the next one.
+    /// Consumes a byte if it is the next one, and returns whether it was.
     package mutating func take(_ byte: UInt8) throws(ListError) -> Bool {
         guard try peek() == byte else { return false }
         position += 1
         return true
     }
 
-    /// An error at the next byte.
+    /// Returns an error at the next byte.
     package func error(_ message: String) -> ListError {
         ListError(message, line: line, column: column)
     }
 
-    /// Leaves the mark behind with which some programs begin a text, and refuses other encodings.
+    /// Consumes the byte order mark that some programs write, and rejects other encodings.
     package mutating func takeByteOrderMark() throws(ListError) {
         guard let first = try peek() else { return }
         if first == 0xFE || first == 0xFF {
@@ -103,7 +103,8 @@ package struct ListBytes: ~Copyable {
         lineStart = count
     }
 
-    /// Copies bytes up to the first that stops, which stays, and checks that they are UTF-8.
+    /// Copies bytes up to the first one in `stops`, which it does not consume, and checks that they are
+    /// UTF-8.
     ///
     /// Line feeds and carriage returns always stop.
     package mutating func copyText(
@@ -124,10 +125,10 @@ package struct ListBytes: ~Copyable {
         }
     }
 
-    /// Copies one character of several bytes.
+    /// Copies one multi-byte character.
     private mutating func copySequence(into text: inout [UInt8], first: UInt8) throws(ListError) {
         let start = error(Self.noText)
-        // What the second byte may be; the others are 80 to BF.
+        // The valid range of the second byte; the others are 80 to BF.
         let (length, second): (Int, ClosedRange<UInt8>)
         switch first {
         case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
@@ -166,12 +167,12 @@ package struct ByteSet: Sendable {
     private let low: UInt64
     private let high: UInt64
 
-    /// The control characters and these.
+    /// Creates a set of the control characters and these characters.
     package init(controlsAnd characters: Unicode.Scalar...) {
         self.init(characters, and: 0xFFFF_FFFF)
     }
 
-    /// Line feed, carriage return and these.
+    /// Creates a set of line feed, carriage return and these characters.
     package init(lineEndsAnd characters: Unicode.Scalar...) {
         self.init(characters, and: 1 << 10 | 1 << 13)
     }
@@ -186,7 +187,7 @@ package struct ByteSet: Sendable {
         self.high = high
     }
 
-    /// Whether a byte is in the set.
+    /// Returns whether a byte is in the set.
     package func contains(_ byte: UInt8) -> Bool {
         byte < 64 ? low & (1 << byte) != 0 : byte < 128 && high & (1 << (byte - 64)) != 0
     }

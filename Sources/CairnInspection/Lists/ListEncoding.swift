@@ -1,14 +1,14 @@
-// The encodings that a list may be written in.
+// The supported encodings of a list.
 //
-//   utf-8          what is expected, with or without a byte order mark
-//   utf-16         in the order that its mark says; without one in the order in which the first character is a
-//                  plain one, else the higher byte first; utf-16le and utf-16be say the order
+//   utf-8          the default, with or without a byte order mark
+//   utf-16         in the byte order of its mark; without a mark in the byte order in which the first
+//                  character is ASCII, otherwise big-endian; utf-16le and utf-16be specify the order
 //   latin1         ISO 8859-1: every byte is the character of its number
-//   windows-1252   the same with other characters from 80 to 9F, five of which mean nothing
+//   windows-1252   the same with other characters from 80 to 9F, five of which are undefined
 //
-// A list that begins with the mark of UTF-16 is read as that without being asked.
+// A list that begins with the mark of UTF-16 is read as UTF-16 by default.
 
-/// How the characters of a list are written as bytes.
+/// The character encoding of a list.
 package enum ListEncoding: String, Sendable, CaseIterable {
     case utf8 = "utf-8"
     case utf16 = "utf-16"
@@ -17,7 +17,7 @@ package enum ListEncoding: String, Sendable, CaseIterable {
     case latin1
     case windows1252 = "windows-1252"
 
-    /// The encoding of that name, in any case; nil if there is none.
+    /// Returns the encoding with a name, in any case; nil if there is none.
     package init?(name: String) {
         let name = name.lowercased()
         if let encoding = ListEncoding(rawValue: name) {
@@ -35,8 +35,8 @@ package enum ListEncoding: String, Sendable, CaseIterable {
         "windows1252": .windows1252,
     ]
 
-    /// The encoding that a list has whose first bytes are these: what was asked for, made definite; without that UTF-16 if
-    /// its mark is there.
+    /// Returns the encoding of a list with these first bytes: the requested one, with a definite byte order;
+    /// without a request UTF-16 if its mark is there.
     init(asked: ListEncoding?, start: [UInt8]) {
         let second = start.count > 1 ? start[1] : 0xFF
         switch (start.first, second) {
@@ -47,7 +47,7 @@ package enum ListEncoding: String, Sendable, CaseIterable {
         }
     }
 
-    /// By byte from 80 to 9F: the characters of Windows 1252; nil where there is none.
+    /// By byte from 80 to 9F: the characters of Windows 1252; nil if undefined.
     static let windowsCharacters: [UInt16?] = [
         0x20AC, nil, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
         0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, nil, 0x017D, nil,

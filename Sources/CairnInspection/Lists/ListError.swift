@@ -1,10 +1,10 @@
-// What is wrong with a list of records, and where in it.
+// Errors in a list of records, and their positions.
 
-/// An error in a list: in its bytes, or in how its records fit an entity.
+/// An error in a list: in its bytes, or in the match of its records with an entity.
 package struct ListError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, as a sentence without a full stop.
+    /// The problem, as a sentence without a full stop.
     package let message: String
-    /// The file, or what else the list is called.
+    /// The file, or another name of the list.
     package var source: String?
     /// The line, from 1.
     package let line: Int?
@@ -12,10 +12,10 @@ package struct ListError: Error, Sendable, Hashable, CustomStringConvertible {
     package let column: Int?
     /// The record, from 1.
     package let record: Int?
-    /// The field, as the list calls it.
+    /// The field, by the list's name.
     package let field: String?
 
-    /// An error at a place, as far as it is known.
+    /// Creates an error at a position, as far as it is known.
     package init(
         _ message: String, source: String? = nil, line: Int? = nil, column: Int? = nil,
         record: Int? = nil, field: String? = nil
@@ -28,7 +28,7 @@ package struct ListError: Error, Sendable, Hashable, CustomStringConvertible {
         self.field = field
     }
 
-    /// The sentence behind its place, as compilers write it.
+    /// The position, then the sentence, as compilers write it.
     package var description: String {
         var places: [String] = []
         if let source { places.append(source) }

@@ -1,26 +1,26 @@
-// The form of a list, found by its name and its content.
+// The form of a list, detected by its name and its content.
 //
-//   1. Content that begins like JSON is JSON, whatever its name says; content that does not is CSV, unless
-//      the name says JSON, which then is an error. One whose delimiter was said is CSV.
-//   2. `[` is an array. `{` is read to the end of the object: if another follows it, these are JSON lines,
-//      else the object must hold exactly one list, or be a GeoJSON feature collection.
+//   1. Content that begins like JSON is JSON, independent of its name; other content is CSV, unless the name
+//      implies JSON, which is an error then. A list with a specified delimiter is CSV.
+//   2. `[` is an array. `{` is read to the end of the object: if another object follows, these are JSON
+//      lines; otherwise the object must contain exactly one list, or be a GeoJSON feature collection.
 //
-// A single object without a list is JSON lines of one line, unless its name promises a list.
+// A single object without a list is JSON lines with one line, unless its name implies a list.
 
 /// The form of a list.
 package enum ListForm: Sendable, Hashable {
     /// A JSON array of objects.
     case array
-    /// A JSON object that holds one array of objects, under that key.
+    /// A JSON object that contains one array of objects, with this key.
     case member([UInt8])
-    /// JSON objects, each on a line of its own.
+    /// JSON objects, one per line.
     case lines
     /// A GeoJSON feature collection.
     case features(FeatureNames)
     /// Comma-separated values with a header.
     case csv
 
-    /// What a person calls it.
+    /// The name of the form for users.
     package var title: String {
         switch self {
         case .array: "JSON array"
@@ -36,7 +36,7 @@ package enum ListForm: Sendable, Hashable {
         if case .features = self { true } else { false }
     }
 
-    /// Finds the form of a list.
+    /// Detects the form of a list.
     ///
     /// - Throws: `ListError` if it has none of them.
     /// - Complexity: O(length of the first JSON value), O(1) for arrays and CSV.
@@ -82,7 +82,8 @@ package enum ListForm: Sendable, Hashable {
         return try ObjectProbe(source).form(mustHoldList: isNamedJSON)
     }
 
-    /// Whether what follows a bracket is JSON and not, perhaps, a CSV header such as `[id],[name]`.
+    /// Returns whether the byte after a bracket continues JSON and not, perhaps, a CSV header such as
+    /// `[id],[name]`.
     private static func continuesJSON(_ first: UInt8, _ second: UInt8?) -> Bool {
         guard let second else { return true }
         if first == UInt8(ascii: "{") {
@@ -93,10 +94,10 @@ package enum ListForm: Sendable, Hashable {
 }
 
 extension ListError {
-    /// The same error with the name of the list.
+    /// Returns the same error with the name of the list.
     package func naming(_ source: ListSource) -> ListError { naming(source.name) }
 
-    /// The same error with the name of the list.
+    /// Returns the same error with the name of the list.
     func naming(_ name: String) -> ListError {
         var error = self
         error.source = error.source ?? name
@@ -105,7 +106,7 @@ extension ListError {
 }
 
 extension ListSource {
-    /// Reads the records, in a form that was found before.
+    /// Creates a reader for the records, in a form that was detected before.
     package func makeReader(_ form: ListForm, plan: any FieldPlan) throws(ListError)
         -> any ListReader
     {

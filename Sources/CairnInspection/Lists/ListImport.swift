@@ -1,10 +1,11 @@
 // Fills the rows of a batch insert from a list.
 //
-//   1. Each record's cells are converted and go into their columns. What cells say of a relationship's target is put together.
-//   2. At the first thing that is wrong, filling ends but reading goes on, so that one error can name every
-//      unknown field and every field whose values do not fit. Broken bytes end everything at once.
+//   1. Each record's cells are converted and stored in their columns. Cells for the same relationship's
+//      target are combined.
+//   2. At the first problem, filling ends but reading continues, so that one error can name every unknown
+//      field and every field whose values do not fit. Broken bytes end everything immediately.
 //
-// Invariants: after the first problem no row is given any more: the batch fails as a whole.
+// Invariants: after the first problem no row is filled: the batch fails as a whole.
 // Threads: one at a time; the batch calls it while the caller waits.
 
 package import CairnModel
@@ -12,9 +13,9 @@ package import CairnStore
 
 /// An import of a list into an entity.
 package final class ListImport: @unchecked Sendable {
-    // The batch calls `fill` from one thread at a time, while whoever made this waits for it.
+    // The batch calls `fill` from one thread at a time, while the caller waits for it.
 
-    /// A value that does not fit its attribute, and how many more of the field do not.
+    /// A value that does not fit its attribute, and the number of such values in the field.
     package struct Misfit: Sendable, Equatable {
         package let field: String
         package let attribute: String
@@ -24,21 +25,21 @@ package final class ListImport: @unchecked Sendable {
         package let reason: String
         package let record: Int
         package let line: Int
-        /// Records whose value of this field does not fit, this one included.
+        /// The number of records whose value of this field does not fit, including this one.
         package fileprivate(set) var count = 1
     }
 
-    /// How many records were read.
+    /// The number of records read so far.
     package private(set) var recordCount = 0
-    /// Called now and then with the records and bytes that were read.
+    /// Called periodically with the number of records and bytes read.
     package var onProgress: ((_ records: Int, _ bytes: Int) -> Void)?
 
-    /// How cells name the targets of relationships.
+    /// The separator of the keys of relationships' targets in a cell.
     package var separator: String {
         get { targetReader.separator }
         set { targetReader.separator = newValue }
     }
-    /// The object that a text names as ids are printed.
+    /// Returns the object for an id in its printed form.
     package var identify: ((_ text: String, _ entity: SchemaEntity) throws -> ObjectID?)? {
         get { targetReader.identify }
         set { targetReader.identify = newValue }
@@ -53,22 +54,22 @@ package final class ListImport: @unchecked Sendable {
     private let schema: Schema
     private let entity: SchemaEntity
     private var targetReader = TargetReader()
-    /// What the record says of targets in parts: which relationship's, and the cell that said so last.
+    /// The parts of targets in the current record: the relationship, its values, and the last cell.
     private var parts: [Part] = []
     private let source: ListSource
     private let mapping: FieldMapping
     private let form: ListForm
     private var binder: FieldBinder
-    /// By column: whether it is part of a key, whose values must not be rounded.
+    /// By column: whether it is part of a key; key values must not be rounded.
     private let isKey: [Bool]
     private var reader: any ListReader
-    /// Whether a request has begun to read.
+    /// Whether a request has started to read.
     private var isUsed = false
     private var record = ListRecord()
     private var misfits: [Misfit] = []
     private var misfitIndexes: [Int: Int] = [:]
 
-    /// Begins to read a list for an entity.
+    /// Creates an import of a list into an entity.
     package init(
         _ source: ListSource, form: ListForm, entity: SchemaEntity, in schema: Schema,
         mapping: FieldMapping
@@ -91,7 +92,8 @@ package final class ListImport: @unchecked Sendable {
         }
     }
 
-    /// The batch insert of the list; everything but its rows is to be set, and whether targets are made.
+    /// Returns the batch insert for the list; the caller configures everything except its rows and whether
+    /// targets are created.
     package func makeRequest(createsTargets: Bool = false) -> BatchInsertRequest {
         targetReader.makesTargets = createsTargets
         var request = BatchInsertRequest(entityName: entity.name, canRepeat: true) {
@@ -115,7 +117,7 @@ package final class ListImport: @unchecked Sendable {
         return request
     }
 
-    /// Reads the list from its beginning, also if it was read before.
+    /// Restarts at the beginning of the list, if it was read before.
     private func begin() throws(ListError) {
         defer { isUsed = true }
         guard isUsed else { return }
@@ -132,10 +134,10 @@ package final class ListImport: @unchecked Sendable {
         parts = []
     }
 
-    /// The fields that are mapped but that no record has.
+    /// The mapped fields that no record has.
     package var unusedMappings: [String] { mapping.names.filter { !binder.mapped.contains($0) } }
 
-    /// Fills a row; true if there was no record left.
+    /// Fills a row; returns true if no record was left.
     ///
     /// - Throws: `ListError` if the list is broken, `ListProblems` if it does not fit the entity.
     package func fill(_ row: borrowing RowWriter) throws -> Bool {
@@ -204,7 +206,7 @@ package final class ListImport: @unchecked Sendable {
 
     // MARK: Targets
 
-    /// Notes what a cell says of the target of a relationship.
+    /// Records a cell's value for the target of a relationship.
     private func take(_ cell: ListRecord.Cell, _ index: Int, _ part: RelatedField.Part) {
         switch record.value(of: cell, as: part) {
         case .value(let value):
@@ -218,7 +220,7 @@ package final class ListImport: @unchecked Sendable {
         }
     }
 
-    /// Sets the targets that were told in parts; all parts nil is no target.
+    /// Sets the targets that were specified in parts; if all parts are nil, there is no target.
     private func setTargets(in row: borrowing RowWriter) {
         for part in parts {
             guard let column = binder.related[part.index].column else { continue }
@@ -227,7 +229,7 @@ package final class ListImport: @unchecked Sendable {
         parts.removeAll(keepingCapacity: true)
     }
 
-    /// The target that was told in parts, or none; nil if it cannot be told.
+    /// Returns the target that was specified in parts, or none; nil if it cannot be identified.
     private func target(_ part: Part) -> RowTarget?? {
         let field = binder.related[part.index]
         if part.values.isEmpty { return .some(nil) }
@@ -242,7 +244,7 @@ package final class ListImport: @unchecked Sendable {
 
     // MARK: Problems
 
-    /// Reads the rest of the list for what else is wrong.
+    /// Reads the rest of the list for more problems.
     private func survey() throws(ListError) -> ListProblems {
         do throws(ListError) {
             while try reader.next(&record) {

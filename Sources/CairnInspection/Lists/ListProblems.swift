@@ -1,4 +1,4 @@
-// Everything in a list that does not fit an entity, for one error that names it all.
+// All mismatches between a list and an entity, for one error that names them all.
 
 import CairnModel
 
@@ -9,7 +9,7 @@ package struct ListProblems: Error, Sendable, Equatable, CustomStringConvertible
     package let unknown: [FieldBinder.Unknown]
     package let misfits: [ListImport.Misfit]
 
-    /// Sentences on lines of their own, with what to do about it.
+    /// One sentence per line, with advice.
     package var description: String {
         var lines: [String] = []
         if !unknown.isEmpty {

@@ -1,8 +1,8 @@
-// One record of a list: its cells as text, before anything is known of types.
+// One record of a list: its cells as text, before their types are known.
 
-/// A record of a list. It is filled again and again, so that a record costs no allocation.
+/// A record of a list. It is refilled for each record, so that a record costs no allocation.
 package struct ListRecord: Sendable {
-    /// What a cell holds.
+    /// The content of a cell.
     package enum Kind: UInt8, Sendable {
         /// Nothing: JSON's null, or an empty cell of CSV.
         case null
@@ -12,7 +12,7 @@ package struct ListRecord: Sendable {
         case number
         /// A string of JSON.
         case string
-        /// A cell of CSV, where everything is text.
+        /// A cell of CSV, where everything is a string.
         case text
         /// A JSON object or array, as compact JSON.
         case nested
@@ -22,15 +22,15 @@ package struct ListRecord: Sendable {
         /// The field's index in the `FieldTable`.
         package let field: Int
         package let kind: Kind
-        /// Where its text lies in `bytes`.
+        /// The range of its text in `bytes`.
         package let range: Range<Int>
-        /// The line it is on.
+        /// The line of the cell.
         package let line: Int
     }
 
-    /// Which record of the list it is, from 1.
+    /// The number of the record in the list, from 1.
     package var number = 0
-    /// The line it begins on.
+    /// The line where it begins.
     package var line = 0
     /// The cells, in the order of the list.
     package private(set) var cells: [Cell] = []
@@ -39,7 +39,7 @@ package struct ListRecord: Sendable {
 
     package init() {}
 
-    /// Forgets the cells and begins the next record.
+    /// Discards the cells and begins the next record.
     package mutating func begin(line: Int) {
         number += 1
         self.line = line
@@ -47,12 +47,13 @@ package struct ListRecord: Sendable {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a cell whose text is what was appended to `bytes` since `start`.
+    /// Adds a cell; its text is everything appended to `bytes` since `start`.
     package mutating func add(_ field: Int, _ kind: Kind, from start: Int, line: Int) {
         cells.append(Cell(field: field, kind: kind, range: start..<bytes.count, line: line))
     }
 
-    /// Adds a cell whose text is what was appended to `bytes` since `start`; one without a value if the text is one of these.
+    /// Adds a cell; its text is everything appended to `bytes` since `start`. A cell with one of these
+    /// strings is null.
     package mutating func add(
         _ field: Int, _ kind: Kind, from start: Int, line: Int, nulls: [[UInt8]]
     ) {
@@ -65,7 +66,7 @@ package struct ListRecord: Sendable {
         add(field, .null, from: start, line: line)
     }
 
-    /// The text of a cell.
+    /// Returns the text of a cell.
     package func text(_ cell: Cell) -> String {
         switch cell.kind {
         case .null: "null"
@@ -77,12 +78,12 @@ package struct ListRecord: Sendable {
     }
 }
 
-/// Gives the records of a list, one after the other.
+/// Reads the records of a list in order.
 package protocol ListReader: AnyObject {
-    /// The fields met so far.
+    /// The fields found so far.
     var fields: FieldTable { get }
-    /// How many bytes were taken from the list.
+    /// The number of bytes read from the list.
     var byteCount: Int { get }
-    /// Fills the next record; false when there is none left.
+    /// Fills the next record; returns false if none is left.
     func next(_ record: inout ListRecord) throws(ListError) -> Bool
 }

@@ -1,27 +1,27 @@
-// What the first records of a list say about its fields.
+// The fields of a list, inferred from its first records.
 
 package import CairnModel
 
-/// The fields of a list as far as it was looked at, with the types that would be read off it.
+/// The fields of the sampled records, with the types that would be inferred from them.
 package struct ListSample: Sendable {
     /// One field.
     package struct Field: Sendable {
-        /// What the list calls it.
+        /// The field's name in the list.
         package let name: String
-        /// What the attribute would be called; empty for a field that is dropped.
+        /// The attribute's name; empty for a field that is dropped.
         package let attribute: String
         /// Undefined for a field that is dropped.
         package let type: AttributeType
-        /// Records that have a value in it.
+        /// The number of records with a value in it.
         package let valueCount: Int
         /// The first value, shortened; nil if there is none.
         package let example: String?
     }
 
-    /// In the order in which they are met.
+    /// The fields, in order of first occurrence.
     package let fields: [Field]
-    /// How many records were looked at.
+    /// The number of sampled records.
     package let recordCount: Int
-    /// Whether these are all that the list has.
+    /// Whether the sample is the whole list.
     package let isWhole: Bool
 }

@@ -1,36 +1,37 @@
-// A list as a thing that can be read several times: a file, or what standard input gave.
+// A list that can be read several times: a file, or a copy of standard input.
 //
-// The form must be found before the first record is read, and a model is made from all records before any
-// is stored, so every list is read from its beginning more than once. What cannot be read twice (standard
-// input, a pipe) is first copied into a file without a name. A list in another encoding is read as UTF-8.
+// The form must be detected before the first record is read, and a model is inferred from all records before
+// any is stored, so every list is read from its beginning more than once. A source that cannot be read twice
+// (standard input, a pipe) is first copied to a file without a name. A list in another encoding is read as
+// UTF-8.
 //
 // Threads: any.
 
 import FoundationEssentials
 package import SystemPackage
 
-/// A list that can be read from its beginning again and again.
+/// A list that can be read from its beginning repeatedly.
 package final class ListSource: Sendable {
     private enum Content: Sendable {
         case file(OpenFile)
         case bytes([UInt8])
     }
 
-    /// What errors call it.
+    /// The list's name in errors.
     package let name: String
-    /// The end of the file's name behind its last point, in small letters; empty if there is none.
+    /// The file name extension, in lower case; empty if there is none.
     package let ending: String
-    /// How many bytes it has.
+    /// The size of the list in bytes.
     package let byteCount: Int
-    /// How its characters are written, the order of their bytes included.
+    /// The character encoding, including the byte order.
     package let encoding: ListEncoding
-    /// What was said about how it is written.
+    /// The user's options for its syntax.
     package let options: ListOptions
     private let content: Content
 
-    /// A file. Pipes and the like are read to their end first.
+    /// Opens a file. Reads pipes and the like to their end first.
     ///
-    /// - Parameter options: how it is written.
+    /// - Parameter options: the syntax of the list.
     package init(path: String, options: ListOptions = ListOptions()) throws(ListError) {
         self.options = options
         name = path
@@ -53,7 +54,7 @@ package final class ListSource: Sendable {
         }
     }
 
-    /// Standard input, read to its end, or another descriptor that stays open.
+    /// Reads standard input to its end, or another descriptor, which stays open.
     package init(
         standardInput descriptor: FileDescriptor = .standardInput,
         options: ListOptions = ListOptions()
@@ -72,7 +73,7 @@ package final class ListSource: Sendable {
         }
     }
 
-    /// Bytes in memory.
+    /// Creates a list from bytes in memory.
     package init(
         _ bytes: [UInt8], name: String, ending: String = "", options: ListOptions = ListOptions()
     ) {
@@ -84,18 +85,18 @@ package final class ListSource: Sendable {
         self.encoding = ListEncoding(asked: options.encoding, start: bytes)
     }
 
-    /// What stands between its cells, if it is CSV.
+    /// The delimiter of its cells, if it is CSV.
     package var delimiter: UInt8 {
         options.delimiter ?? (["tsv", "tab"].contains(ending) ? 0x09 : UInt8(ascii: ","))
     }
 
-    /// Reads from the beginning, as UTF-8.
+    /// Returns a stream from the beginning, as UTF-8.
     package func open() -> any ByteStream {
         let stream = Self.stream(content)
         return encoding == .utf8 ? stream : DecodingByteStream(stream, encoding: encoding)
     }
 
-    /// The first bytes as they lie in the file, at most so many.
+    /// Returns at most `count` of the first bytes, as they are in the file.
     func start(_ count: Int) throws(ListError) -> [UInt8] { try Self.start(content, count) }
 
     // MARK: Content
@@ -118,7 +119,7 @@ package final class ListSource: Sendable {
         var start: [UInt8] = []
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
         defer { buffer.deallocate() }
-        // A stream may give less than is there.
+        // A stream may return fewer bytes than exist.
         while start.count < count {
             let more = try stream.read(into: buffer)
             guard more > 0 else { break }
@@ -129,7 +130,7 @@ package final class ListSource: Sendable {
 
     // MARK: Files
 
-    /// A copy of what a descriptor gives, if it cannot be read twice.
+    /// Returns a copy of a descriptor's content, if it cannot be read twice.
     private static func makeReadable(_ descriptor: FileDescriptor) throws -> OpenFile? {
         do {
             try descriptor.seek(offset: 0, from: .current)
@@ -151,7 +152,7 @@ package final class ListSource: Sendable {
             try FileDescriptor.open(
                 path, .readWrite, options: [.create, .exclusiveCreate],
                 permissions: [.ownerRead, .ownerWrite]))
-        // Without a name it is gone when it is closed, whatever ends the process.
+        // A file without a name disappears when it is closed, however the process ends.
         try FileManager.default.removeItem(atPath: path.string)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { buffer.deallocate() }

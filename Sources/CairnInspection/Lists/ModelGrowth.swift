@@ -1,36 +1,36 @@
-// What a model lacks for a list.
+// Finds the attributes that a model lacks for a list.
 //
-//   1. A field without a place in the entity becomes an attribute of the type that would be inferred.
-//   2. An attribute that values of the list do not fit becomes one of the narrowest wider type that has all of
-//      them, and that tells each from every other.
-//   3. What cannot be helped so stays as it is: the import says what is wrong with it.
+//   1. A field without an attribute in the entity becomes an attribute of the inferred type.
+//   2. An attribute that does not fit all values of the list becomes one of the narrowest wider type that
+//      represents all of them, and that distinguishes each from every other.
+//   3. Everything else stays unchanged: the import reports the problem.
 //
-// Invariants: the list alone is looked at; whether stored values fit a wider type is the caller's to see.
+// Invariants: only the list is examined; the caller checks whether stored values fit a wider type.
 // Threads: one reader.
 
 package import CairnModel
 
-/// The attributes that a list needs of an entity, beyond those that it has.
+/// The attributes that a list requires of an entity, beyond the existing ones.
 package struct ModelGrowth: Sendable {
     /// An attribute whose type is too narrow.
     package struct Widening: Sendable {
         package let attribute: String
         package let old: AttributeType
-        /// The types that all values of the list fit, narrowest first.
+        /// The types that fit all values of the list, narrowest first.
         package let candidates: [AttributeType]
     }
 
     /// New attributes, in the order of the list.
     package private(set) var additions: [AttributeDescription] = []
-    /// In the order of the list.
+    /// Attributes with a wider type, in the order of the list.
     package private(set) var widenings: [Widening] = []
 
-    /// Reads a list for what an entity lacks.
+    /// Reads a list and finds what an entity lacks.
     ///
     /// - Parameters:
-    ///   - types: the types of new attributes, and of those that are to become wider.
-    ///   - adds: whether fields without a place become attributes.
-    ///   - widens: whether attributes that values do not fit become wider.
+    ///   - types: the types of new attributes, and of those to widen.
+    ///   - adds: whether fields without an attribute become attributes.
+    ///   - widens: whether attributes that do not fit the values are widened.
     /// - Throws: `ListError` if the list is broken.
     package init(
         of entity: SchemaEntity, in schema: Schema, for source: ListSource, form: ListForm,
@@ -54,14 +54,14 @@ package struct ModelGrowth: Sendable {
     }
 }
 
-/// What is known of the fields of a list beside an entity.
+/// Facts about the fields of a list, compared with an entity.
 private final class GrowthPlan: FieldPlan {
     private enum Role {
-        /// It has a place and is not looked at, or cannot have one.
+        /// It has a destination and is not examined, or cannot have one.
         case none
-        /// Which of the new ones it is.
+        /// The index of the new field.
         case new(Int)
-        /// Which of the stored ones.
+        /// The index of the stored field.
         case stored(Int)
     }
 
@@ -81,7 +81,7 @@ private final class GrowthPlan: FieldPlan {
         mutating func note(_ cell: ListRecord.Cell, in record: ListRecord) {
             if fits { fits = takes(cell, of: record, as: type, isKey: isKey) }
             for index in candidates.indices.reversed()
-            // Nothing is rounded only because something else did not fit.
+            // Nothing is rounded just because another value did not fit.
             where !takes(cell, of: record, as: candidates[index], isKey: true) {
                 candidates.remove(at: index)
             }
@@ -90,7 +90,7 @@ private final class GrowthPlan: FieldPlan {
         private func takes(
             _ cell: ListRecord.Cell, of record: ListRecord, as type: AttributeType, isKey: Bool
         ) -> Bool {
-            // Every single value has a text, which need not be made for that.
+            // Every single value has a text; there is no need to create it here.
             if type == .string { return keepsNested || cell.kind != .nested }
             if case .value = record.value(of: cell, as: type, isKey: isKey) { return true }
             return false
@@ -124,7 +124,7 @@ private final class GrowthPlan: FieldPlan {
         let name = mapping.target(of: field.name) ?? field.name
         switch binder.targets[field.index] {
         case .column(let column, let type, let keepsNested):
-            // Parts of composite attributes stay what they are.
+            // Parts of composite attributes are not widened.
             if widens, entity.attributeIndex(named: entity.columns[column].name) != nil {
                 roles.append(.stored(stored.count))
                 stored.append(storedField(column, type, keepsNested: keepsNested))
@@ -141,7 +141,7 @@ private final class GrowthPlan: FieldPlan {
     }
 
     private func isNew(_ name: String, _ field: FieldTable.Field) -> Bool {
-        // A part of what is there is no attribute of its own.
+        // A part of an existing attribute or relationship is not an attribute itself.
         let owner = String(name.prefix { $0 != "." })
         return !name.isEmpty && field.parent == nil && entity.columnIndex(named: name) == nil
             && entity.attributeIndex(named: name) == nil
@@ -157,7 +157,7 @@ private final class GrowthPlan: FieldPlan {
             attribute: name, type: type, keepsNested: keepsNested,
             isKey: entity.constraints.contains { $0.columns.contains(column) },
             candidates: WiderType.candidates(for: type))
-        // Who says a type wants that one, whether the values need it or not.
+        // An explicit type is used whether the values require it or not.
         if let wanted = types.type(of: name), wanted != type {
             field.fits = false
             field.candidates = field.candidates.filter { $0 == wanted }

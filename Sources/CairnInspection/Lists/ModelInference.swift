@@ -1,8 +1,8 @@
-// Makes a model from all the records of a list.
+// Infers a model from all the records of a list.
 //
-//   1. Of every field it is noted what kinds of values occur in it: see `FieldFacts`.
-//   2. Its type is the narrowest that holds them all exactly, or the one that was said.
-//   3. Every attribute is optional, but for keys that every record has.
+//   1. For every field, `FieldFacts` records the kinds of values.
+//   2. Its type is the narrowest that represents them all exactly, or the specified one.
+//   3. Every attribute is optional, except keys that every record has.
 //
 // Threads: one reader.
 
@@ -10,12 +10,12 @@ package import CairnModel
 
 /// Infers a model from a list.
 package final class ModelInference {
-    /// The key in an attribute's user info that says: objects and arrays are kept as JSON text.
+    /// The user info key of attributes that store objects and arrays as JSON text.
     package static let jsonMark = "cairn.json"
 
-    /// Reads a list and makes a model with one entity.
+    /// Reads a list and returns a model with one entity.
     ///
-    /// - Parameter types: what attributes are to be, whatever the list has in them.
+    /// - Parameter types: the types of attributes, whatever values the list contains.
     /// - Throws: `ListError` if the list is broken or empty, or lacks a field of a constraint or of a type.
     package static func model(
         of source: ListSource, form: ListForm, entity: String, unique: [[String]],
@@ -43,7 +43,7 @@ package final class ModelInference {
         }
     }
 
-    /// Reads the first records of a list for what would be inferred from them alone.
+    /// Reads the first records of a list and infers their fields from them alone.
     ///
     /// - Throws: `ListError` if they are broken, or lack a field of a constraint or of a type.
     package static func sample(
@@ -66,7 +66,7 @@ package final class ModelInference {
                     }
                 }
             }
-            // What the next record has, or is broken by, is no part of the sample.
+            // The fields of the next record, or its errors, are not part of the sample.
             let (count, fields) = (record.number, reader.fields.fields)
             if !isWhole { isWhole = (try? !reader.next(&record)) ?? false }
             let attributes = try plan.attributes(
@@ -85,14 +85,14 @@ package final class ModelInference {
         }
     }
 
-    /// The keys of constraints as fields of a form are called.
+    /// Returns the keys of constraints with the field names of a form.
     private static func keys(_ unique: [[String]], _ form: ListForm) -> [[String]] {
         form.isFeatures
             ? unique.map { $0.map(FieldMapping.withoutPropertiesPrefix) } : unique
     }
 }
 
-/// What is known of the fields of a list.
+/// Facts about the fields of a list.
 private final class InferencePlan: FieldPlan {
     private let mapping: FieldMapping
     private var names: [String] = []
@@ -124,9 +124,9 @@ private final class InferencePlan: FieldPlan {
         return ManagedObjectModel(entities: [entity])
     }
 
-    /// The attributes of the first fields; nil for one that is dropped.
+    /// Returns the attributes of the first fields; nil for a field that is dropped.
     ///
-    /// - Parameter list: what errors call these fields together.
+    /// - Parameter list: the name of these records in errors.
     func attributes(_ count: Int, unique: [[String]], types: FieldTypes, of list: String)
         throws(ListError) -> [AttributeDescription?]
     {

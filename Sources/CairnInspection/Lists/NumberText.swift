@@ -1,31 +1,31 @@
-// A number as it is written, in the grammar of JSON, without a loss.
+// A number as text, in the grammar of JSON, without loss.
 //
 //   "-"? ("0" | digit without 0, digits) ("." digits)? (("e" | "E") ("+" | "-")? digits)?
 //
-// A leading zero, a plus sign or a space makes a text that is no number: such texts are codes.
+// A text with a leading zero, a plus sign or a space is not a number: such texts are codes.
 
 import CairnModel
 
-/// A number's text, checked.
+/// The checked text of a number.
 struct NumberText {
     private let text: UnsafeBufferPointer<UInt8>
     private let digitsStart: Int
-    /// Where the digits before the point end.
+    /// The end of the digits before the point.
     private let wholeEnd: Int
-    /// Where the digits behind the point end; `wholeEnd` without a point.
+    /// The end of the digits after the point; `wholeEnd` without a point.
     private let fractionEnd: Int
 
     var hasPoint: Bool { fractionEnd > wholeEnd }
     var hasExponent: Bool { fractionEnd < text.count }
-    /// Whether its fraction ends with a zero, so that a shorter text means the same.
+    /// Whether its fraction ends with a zero, so that a shorter text has the same value.
     var endsWithZero: Bool { hasPoint && text[fractionEnd - 1] == 0x30 }
     /// Whether an exponent has a sign.
     let hasSignedExponent: Bool
     var isNegative: Bool { digitsStart == 1 }
-    /// Whether it is "-0", however it is written: only floating-point numbers can tell it from 0.
+    /// Whether it is "-0", however it is written: only floating-point numbers distinguish it from 0.
     var isNegativeZero: Bool { isNegative && significantDigitCount == 0 }
 
-    /// Checks a text; nil if it is no number. It is looked at as long as this is used.
+    /// Checks a text; returns nil if it is not a number. The text must remain valid as long as this value.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         func digits(_ start: Int) -> Int {
             var end = start
@@ -57,7 +57,7 @@ struct NumberText {
         guard exponent < text.count, digits(exponent) == text.count else { return nil }
     }
 
-    /// What the number is as an integer.
+    /// The number as an integer.
     enum Whole: Equatable {
         case value(Int64)
         case fraction
@@ -67,7 +67,7 @@ struct NumberText {
     /// The number as an integer, if it is one.
     var whole: Whole {
         guard hasPoint || hasExponent else { return Self.whole(text[digitsStart...], isNegative) }
-        // Most numbers with a point end like this, and need no digits of their own.
+        // Most numbers with a point end like this, and require no copy of their digits.
         if !hasExponent, !endsWithZero { return .fraction }
         var digits = Array(text[digitsStart..<wholeEnd])
         var exponent = 0
@@ -111,8 +111,8 @@ struct NumberText {
         return .value(value)
     }
 
-    /// The number as a double or float: a whole number only exactly, any other as the nearest, which is what
-    /// its writer meant; nil also where the nearest would be infinite, or zero for what is not zero.
+    /// Returns the number as a double or float: a whole number only if it is exact, any other as the nearest,
+    /// which its writer meant; nil if the nearest would be infinite, or zero for a number that is not zero.
     func floating<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type)
         -> Number?
     {
@@ -127,12 +127,13 @@ struct NumberText {
         }
     }
 
-    /// Whether a double or float tells this number from every other one: a whole number that it has exactly, or any other whose
-    /// digits are those of the shortest text that means it. What it tells, ``floating(_:)`` gives.
+    /// Returns whether a double or float distinguishes this number from every other one: an exactly
+    /// represented whole number, or any other with the same digits as the shortest text of its value. For
+    /// such a number ``floating(_:)`` returns the value.
     func isTold<Number: BinaryFloatingPoint & LosslessStringConvertible>(by type: Number.Type)
         -> Bool
     {
-        // Numbers this short and near to 1 are all told apart.
+        // Numbers this short and near to 1 are all distinguished.
         let digits = Number.significandBitCount < 52 ? 6 : 15
         if !hasExponent, wholeEnd - digitsStart <= digits, text.count <= 32,
             significantDigitCount <= digits
@@ -148,11 +149,11 @@ struct NumberText {
         }
     }
 
-    /// How many digits there are from the first to the last that is not 0.
+    /// The number of digits from the first to the last that is not 0.
     private var significantDigitCount: Int {
         var count = 0
         var zeros = 0
-        // The point, if there is one, stands where the whole digits end.
+        // The point, if there is one, is where the whole digits end.
         for index in digitsStart..<fractionEnd where index != wholeEnd {
             if text[index] == 0x30 {
                 if count > 0 { zeros += 1 }
@@ -164,12 +165,12 @@ struct NumberText {
         return count
     }
 
-    /// Whether a number beyond 64 bits is exactly the one of these digits.
+    /// Returns whether a number beyond 64 bits has exactly these digits.
     private static func prints(_ value: some BinaryFloatingPoint, _ digits: String) -> Bool {
         guard value.isFinite, let whole = Int128(exactly: value) else { return false }
         return "\(whole)" == digits
     }
 
-    /// The text.
+    /// The number's text.
     var string: String { String(decoding: text, as: UTF8.self) }
 }

@@ -1,10 +1,10 @@
 // Reads a JSON object once to find the list in it.
 //
-//   1. Of every member the kind is noted, of every array the kind of its first element; of an array
-//      `features` also the names of properties and members that a feature's own fields could clash with.
-//   2. What follows the object tells JSON lines from an object that holds a list.
+//   1. Records the kind of every member, and for every array the kind of its first element; for an array
+//      `features` also the names of properties and members that could clash with a feature's own fields.
+//   2. The text after the object distinguishes JSON lines from an object that contains a list.
 
-/// Finds out what the first object of a text holds.
+/// Detects the content of the first object of a text.
 struct ObjectProbe: ~Copyable {
     private struct Candidate {
         let key: [UInt8]
@@ -22,7 +22,7 @@ struct ObjectProbe: ~Copyable {
         scanner = try JSONScanner(source.open())
     }
 
-    /// The form of the text.
+    /// Returns the form of the text.
     consuming func form(mustHoldList: Bool) throws(ListError) -> ListForm {
         try readObject()
         if try scanner.peek() != nil { return .lines }
@@ -89,7 +89,7 @@ struct ObjectProbe: ~Copyable {
         candidates.append(Candidate(key: key, first: first))
     }
 
-    /// Notes the names in a feature.
+    /// Records the names in a feature.
     private mutating func readFeature() throws(ListError) {
         try scanner.enterObject()
         var key: [UInt8] = []

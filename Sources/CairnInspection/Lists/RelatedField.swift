@@ -1,39 +1,39 @@
-// What a list can say of the objects that a relationship leads to.
+// Fields of a list that identify or describe the targets of a relationship.
 
 import CairnModel
 import CairnStore
 
-/// A relationship that a field of a list names.
+/// A relationship that a field of a list refers to.
 package struct RelatedField: Sendable {
-    /// Why an attribute of its target cannot be said.
+    /// The reason why a list cannot specify an attribute of its target.
     struct Refusal: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// An attribute of its target that a list says something of.
+    /// An attribute of the target that a list specifies.
     package struct Part: Sendable {
         let name: String
         let type: AttributeType
-        /// Whether it tells targets apart, so that its values must not be rounded.
+        /// Whether it identifies targets, so that its values must not be rounded.
         let isKey: Bool
-        /// Whether objects and arrays go in as JSON text.
+        /// Whether objects and arrays are stored as JSON text.
         let keepsNested: Bool
     }
 
-    /// Its index among those of the entity.
+    /// Its index in the entity's relationships.
     let index: Int
     let name: String
-    /// Its column; nil if it leads to many.
+    /// Its column; nil if it is to-many.
     let column: Int?
     let destination: SchemaEntity
-    /// The attribute that a single value is the key by; nil if no key is a single attribute.
+    /// The attribute whose value identifies a target alone; nil if no key is a single attribute.
     let key: (name: String, type: AttributeType)?
 
     var isToMany: Bool { column == nil }
-    /// What the values of its field should be, for errors.
+    /// The type of its field's values, for errors.
     var type: AttributeType { key?.type ?? .objectID }
 
-    /// Nil if the relationship has no place in a store.
+    /// Returns nil if the relationship is not stored.
     init?(_ index: Int, of entity: SchemaEntity, in schema: Schema) {
         let relationship = entity.relationships[index]
         self.index = index
@@ -53,7 +53,7 @@ package struct RelatedField: Sendable {
         }
     }
 
-    /// An attribute of the target.
+    /// Returns an attribute of the target.
     func attribute(_ name: String) -> Result<Part, Refusal> {
         if destination.relationshipIndex(named: name) != nil {
             return .failure(
@@ -78,9 +78,9 @@ package struct RelatedField: Sendable {
                 keepsNested: column.attribute?.userInfo[ModelInference.jsonMark] != nil))
     }
 
-    /// The target that some of its attributes tell; nil if no key is among them.
+    /// Returns the target that these attributes identify; nil if they contain no key.
     ///
-    /// - Parameter isMade: whether it may be made, and has what is said besides its key then.
+    /// - Parameter isMade: whether it may be created, and then has the other values besides its key.
     func target(_ values: [String: Value], isMade: Bool) -> RowTarget? {
         let key = destination.plainConstraints.first { constraint in
             constraint.names.allSatisfy { values[$0]?.isNull == false }
@@ -89,7 +89,7 @@ package struct RelatedField: Sendable {
         return .keys(isMade ? values : values.filter { key.names.contains($0.key) })
     }
 
-    /// The keys that a target may be told by, for errors.
+    /// The keys that may identify a target, for errors.
     var keys: String {
         let keys = destination.plainConstraints.map { $0.names.joined(separator: ", ") }
         return keys.isEmpty ? "an id" : keys.joined(separator: " or ")

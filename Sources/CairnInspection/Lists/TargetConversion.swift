@@ -1,34 +1,36 @@
-// Cells of a list as targets of relationships.
+// Converts cells of a list to targets of relationships.
 //
-//   value       the key, where one attribute is a key; else an id as it is printed: p17 or a URI. What can be the key is the key
-//   object      the attributes of a key; what else it says counts if the target is made
-//   array       such values and objects, of a relationship to many
-//   CSV cell    the keys with a separator between them, of a relationship to many; spaces around them do not count
-//   nothing     no target, or none at all
+//   value       the key, if one attribute is a key; otherwise an id in its printed form: p17 or a URI. A
+//               value that can be the key is the key
+//   object      the attributes of a key; other attributes are used if the target is created
+//   array       such values and objects, for a to-many relationship
+//   CSV cell    the keys with a separator between them, for a to-many relationship; spaces around them are
+//               ignored
+//   nothing     no target, or no targets at all
 //
 // Threads: one reader.
 
 import CairnModel
 import CairnStore
 
-/// The targets of a cell, or why there are none.
+/// The targets of a cell, or the reason why there are none.
 enum TargetConversion {
     case targets([RowTarget])
     case failure(String)
 }
 
-/// Makes targets of cells.
+/// Converts cells to targets.
 struct TargetReader {
-    /// What stands between the keys of a CSV cell.
+    /// The separator of the keys in a CSV cell.
     var separator = ";"
-    /// Whether targets are made of what is said of them.
+    /// Whether targets are created from the given attributes.
     var makesTargets = false
-    /// The object that a text names as ids are printed; nil if it is none.
+    /// Returns the object for an id in its printed form; nil if the text is not an id.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: an error if the id is invalid.
     var identify: ((_ text: String, _ entity: SchemaEntity) throws -> ObjectID?)?
 
-    /// The targets that a cell names.
+    /// Returns the targets of a cell.
     func targets(
         _ cell: ListRecord.Cell, of record: ListRecord, _ field: RelatedField,
         _ binder: FieldBinder
@@ -62,7 +64,7 @@ struct TargetReader {
         }
     }
 
-    /// The target that a single value names.
+    /// Returns the target of a single value.
     private func target(
         _ text: String, _ convert: (String, AttributeType) -> CellConversion, _ field: RelatedField
     ) -> TargetConversion {
@@ -148,7 +150,7 @@ struct TargetReader {
         return .targets([target])
     }
 
-    /// The next value as the only cell of a record.
+    /// Reads the next value as the only cell of a record.
     private static func value(_ scanner: inout JSONScanner) throws(ListError)
         -> (ListRecord, ListRecord.Cell)
     {
@@ -174,14 +176,14 @@ struct TargetReader {
 }
 
 extension ListRecord {
-    /// A cell as a value of an attribute of a target.
+    /// Converts a cell to a value of a target's attribute.
     func value(of cell: Cell, as part: RelatedField.Part) -> CellConversion {
         value(of: cell, as: part.type, keepsNested: part.keepsNested, isKey: part.isKey)
     }
 }
 
 extension Substring {
-    /// Without characters at both ends.
+    /// Returns the text without such characters at both ends.
     fileprivate func trimming(while isLeft: (Character) -> Bool) -> Substring {
         var rest = drop(while: isLeft)
         while let last = rest.last, isLeft(last) { rest.removeLast() }

@@ -1,18 +1,19 @@
-// Which types hold what an attribute's type does not, and what its values are there.
+// The wider types of an attribute's type, and the conversion of its values.
 //
 //   integers         more bits, then double, decimal, string
 //   boolean          integer64 as 0 and 1, then string as true and false
 //   float, double    double, decimal by the shortest text, string
-//   all others       string; text, bytes, transformable and composite values have nothing wider
+//   all others       string; string, bytes, transformable and composite values have no wider type
 //
-// Text is what `cairn query` prints. A value that the wider type cannot tell from others is none of it.
+// Strings are those that `cairn query` prints. A value that the wider type cannot distinguish from others is
+// not converted.
 
 package import CairnModel
 import FoundationEssentials
 
 /// Wider types of attributes.
 package enum WiderType {
-    /// The types that hold more than a type does, the narrowest first.
+    /// Returns the types that are wider than a type, narrowest first.
     package static func candidates(for type: AttributeType) -> [AttributeType] {
         switch type {
         case .integer16: [.integer32, .integer64, .double, .decimal, .string]
@@ -26,7 +27,7 @@ package enum WiderType {
         }
     }
 
-    /// A value as one of a wider type; nil if that does not have it.
+    /// Converts a value to a wider type; returns nil if that cannot represent it.
     package static func value(_ value: Value, as type: AttributeType) -> Value? {
         switch (value, type) {
         case (.null, _): return .null
@@ -45,7 +46,7 @@ package enum WiderType {
     private static func decimal(_ number: some BinaryFloatingPoint & CustomStringConvertible)
         -> Value?
     {
-        // A decimal has no -0 and nothing beyond all numbers.
+        // A decimal has neither -0 nor infinities and NaN.
         guard number.isFinite, number != 0 || number.sign == .plus else { return nil }
         return Decimal(exactText: number.description).map { .decimal($0) }
     }

@@ -1,9 +1,9 @@
-// JSON as the tool prints it: keys in the order given, values as in the canonical export, but for those that an import
-// would not take back from there:
+// JSON as the tool prints it: keys in the order given, values as in the canonical export, except for those
+// that an import would not accept from there:
 //
-//   1. A date that is no whole millisecond is a text too, with all its digits.
-//   2. A double or float that is a large whole number has all its digits: the fewest that tell it from others are
-//      mostly those of another whole number.
+//   1. A date that is not a whole millisecond is also a string, with all its digits.
+//   2. A double or float that is a large whole number has all its digits: the fewest that distinguish it from
+//      others are mostly those of another whole number.
 
 import CairnFormat
 package import CairnModel
@@ -18,7 +18,7 @@ package indirect enum JSONValue: Sendable, Equatable {
     case double(Double)
     case float(Float)
     case string(String)
-    /// A moment in seconds since 2001, printed as a text.
+    /// A moment in seconds since 2001, printed as a string.
     case date(Double)
     case array([JSONValue])
     case object([Member])
@@ -28,27 +28,27 @@ package indirect enum JSONValue: Sendable, Equatable {
         package let key: String
         package let value: JSONValue
 
-        /// A member of an object.
+        /// Creates a member of an object.
         package init(key: String, value: JSONValue) {
             self.key = key
             self.value = value
         }
     }
 
-    /// An object with these members.
+    /// Returns an object with these members.
     package static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
         .object(members.map { Member(key: $0.key, value: $0.value) })
     }
 
-    /// A count.
+    /// Returns a count as a value.
     package static func count(_ number: some BinaryInteger) -> JSONValue {
         .integer(Int64(clamping: number))
     }
 
-    /// A text, or null.
+    /// Returns a string, or null.
     package static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-    /// The value of an attribute or to-one relationship.
+    /// Converts the value of an attribute or to-one relationship.
     package init(_ value: Value) {
         switch value {
         case .null: self = .null
@@ -117,8 +117,8 @@ package indirect enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// All digits of a whole number that its type does not tell from its neighbours, as far as numbers are printed without an
-    /// exponent; nil for any other.
+    /// Returns all digits of a whole number that its type does not distinguish from its neighbours, up to the
+    /// limit where numbers are printed with an exponent; nil for any other number.
     private static func digits<Number: BinaryFloatingPoint>(_ number: Number, limit: Number)
         -> String?
     {

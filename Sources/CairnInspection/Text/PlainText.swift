@@ -1,4 +1,4 @@
-// Values and numbers as people read them, on one line.
+// Values and numbers for people, on one line.
 
 import CairnFormat
 package import CairnModel
@@ -6,8 +6,8 @@ import FoundationEssentials
 
 /// Text for people.
 package enum PlainText {
-    /// A value: text as it is, with line ends and other control characters made visible; nothing for nil. More bytes than one
-    /// reads on a line are counted.
+    /// Returns a value as text: strings unchanged, with line ends and other control characters made visible;
+    /// empty for nil. Longer binary data are shown as their size.
     package static func value(_ value: Value) -> String {
         switch value {
         case .null: ""
@@ -20,10 +20,10 @@ package enum PlainText {
         }
     }
 
-    /// So many bytes have a text in base 64 that no table cuts.
+    /// The maximum size of binary data whose base 64 text no table truncates, in bytes.
     private static let mostBytes = 30
 
-    /// A text whose control characters are written as escapes.
+    /// Returns a text with its control characters as escapes.
     package static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var result = ""
@@ -40,18 +40,19 @@ package enum PlainText {
         return result
     }
 
-    /// The same, cut to what an error message has room for.
+    /// Returns the visible text, truncated for an error message.
     package static func short(_ text: String) -> String {
         let text = visible(text)
         return text.count > 60 ? text.prefix(57) + "…" : text
     }
 
-    /// Those of ASCII, and those beyond it, which some terminals obey as well.
+    /// Returns whether a scalar is a control character, of ASCII or beyond it: some terminals also interpret
+    /// the latter.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value
     }
 
-    /// A number with its digits in groups of three.
+    /// Returns a number with its digits in groups of three.
     package static func number(_ number: some BinaryInteger) -> String {
         let digits = String(number.magnitude)
         var result = number < 0 ? "-" : ""
@@ -62,14 +63,14 @@ package enum PlainText {
         return result
     }
 
-    /// A number with a noun behind it.
+    /// Returns a number, followed by a noun.
     package static func count(_ number: some BinaryInteger, _ one: String, _ many: String? = nil)
         -> String
     {
         "\(self.number(number)) \(number == 1 ? one : many ?? one + "s")"
     }
 
-    /// A number of bytes in the unit that suits it.
+    /// Returns a number of bytes in the appropriate unit.
     package static func bytes(_ count: UInt64) -> String {
         let units = ["KiB", "MiB", "GiB", "TiB"]
         guard count >= 1024 else { return self.count(count, "byte") }
@@ -82,7 +83,7 @@ package enum PlainText {
         return "\(decimal(size, digits: size < 10 ? 2 : 1)) \(units[unit])"
     }
 
-    /// A number with that many digits behind the point.
+    /// Returns a number with `digits` digits after the point.
     package static func decimal(_ number: Double, digits: Int) -> String {
         var scale: Int64 = 1
         for _ in 0..<digits { scale *= 10 }

@@ -1,14 +1,14 @@
-// How the names of a model are written in Swift.
+// Spells the names of a model in Swift.
 //
-//   1. A name that is an identifier is written as it is, a keyword in backticks.
-//   2. Backticks allow nearly any other text: blanks, hyphens, a digit at the start. They do not allow backticks,
-//      backslashes and control characters, and the macros read more than a name in quotes, in points (a path) and
-//      in a hyphen at the start (a key that falls).
-//   3. A name that cannot be written is made of its words.
+//   1. A name that is an identifier is unchanged, a keyword in backticks.
+//   2. Backticks allow nearly any other text: blanks, hyphens, a digit at the start. They do not allow
+//      backticks, backslashes and control characters, and the macros interpret quotes, points (a path) and a
+//      hyphen at the start (a descending key).
+//   3. A name that cannot be spelled is built from its words.
 
-/// Writes names in Swift.
+/// Spells names in Swift.
 package enum SwiftIdentifier {
-    /// A property's name as it is written in code; nil if it cannot be.
+    /// Returns the spelling of a property's name in code; nil if it has none.
     package static func property(_ name: String) -> String? {
         if isPlain(name) { return keywords.contains(name) ? "`\(name)`" : name }
         guard name.unicodeScalars.contains(where: \.properties.isXIDContinue),
@@ -18,10 +18,10 @@ package enum SwiftIdentifier {
         return "`\(name)`"
     }
 
-    /// A name that is written in code, without backticks.
+    /// Returns a name from code without backticks.
     package static func plain(_ written: String) -> String { written.filter { $0 != "`" } }
 
-    /// Whether a name needs no backticks unless it is a keyword.
+    /// Returns whether a name requires no backticks unless it is a keyword.
     package static func isPlain(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, name != "_" else { return false }
         return (first == "_" || isLetter(first))
@@ -36,7 +36,7 @@ package enum SwiftIdentifier {
             ? "a"..."z" ~= scalar || "A"..."Z" ~= scalar : scalar.properties.isXIDStart
     }
 
-    /// Whether a scalar can stand between backticks and means nothing to the macros.
+    /// Returns whether a scalar is valid between backticks and has no meaning to the macros.
     private static func isRaw(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "`", "\\", "\"", ".": return false
@@ -53,13 +53,13 @@ package enum SwiftIdentifier {
 
     // MARK: Made names
 
-    /// The name of a type, made of the words of a text: with a capital at the start.
+    /// Returns a type name built from the words of a text: with a capital at the start.
     package static func typeName(madeOf text: String) -> String {
         let name = isPlain(text) ? capitalized(text) : words(of: text).map(capitalized).joined()
         return isPlain(name) ? name : "Entity" + name
     }
 
-    /// The name of a property, made of the words of a text.
+    /// Returns a property name built from the words of a text.
     package static func propertyName(madeOf text: String) -> String {
         let words = words(of: text)
         guard let first = words.first else { return "value" }
@@ -73,7 +73,7 @@ package enum SwiftIdentifier {
         text.prefix(1).uppercased() + text.dropFirst()
     }
 
-    /// The runs of letters and digits in a text.
+    /// Returns the runs of letters and digits in a text.
     private static func words(of text: String) -> [String] {
         var words: [String] = []
         var word = String.UnicodeScalarView()
@@ -92,7 +92,7 @@ package enum SwiftIdentifier {
         return words
     }
 
-    /// Words that are names only in backticks.
+    /// Words that require backticks as names.
     private static let keywords: Set<String> = [
         "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import",
         "init", "inout", "internal", "let", "operator", "precedencegroup", "private", "protocol",

@@ -1,8 +1,8 @@
 // Rows of text in aligned columns.
 
-/// A table for people: a header, a line under it, and rows whose cells stand under one another.
+/// A table for people: a header, a line under it, and rows with aligned cells.
 package struct TextTable {
-    /// Which side of a column its cells are at.
+    /// The side of a column where its cells are aligned.
     package enum Alignment: Sendable {
         case left, right
     }
@@ -12,7 +12,7 @@ package struct TextTable {
     private var rows: [[String]] = []
     private let widest: Int
 
-    /// A table with these columns; cells wider than `widest` are cut.
+    /// Creates a table with these columns; cells wider than `widest` are truncated.
     package init(_ header: [String], alignments: [Alignment] = [], widest: Int = 60) {
         self.header = header
         self.alignments = header.indices.map {
@@ -62,14 +62,14 @@ package struct TextTable {
         return result
     }
 
-    /// How many columns of a terminal a text takes.
+    /// Returns the width of a text in columns of a terminal.
     static func width(_ text: String) -> Int {
         var width = 0
         for character in text { width += self.width(character) }
         return width
     }
 
-    /// Two for the scripts of East Asia and for emoji, as terminals do it.
+    /// Returns two for the scripts of East Asia and for emoji, as terminals do.
     private static func width(_ character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first else { return 0 }
         switch scalar.value {

@@ -1,11 +1,11 @@
-// cairn backup: copies a store while others write to it.
+// cairn backup: copies a store while other processes write to it.
 
 import ArgumentParser
 import CairnInspection
 import CairnLog
 import CairnMoving
 
-/// Copies a store, or only what is new since the last copy.
+/// Copies a store, or only the changes since the last copy.
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy a store while programs write to it.",

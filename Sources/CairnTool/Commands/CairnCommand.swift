@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// `cairn`: everything about stores without writing Swift.
+/// `cairn`: works with stores without writing Swift.
 struct CairnCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cairn",
@@ -39,7 +39,8 @@ struct CairnCommand: ParsableCommand {
             PredicateCommand.self, StudioCommand.self, PortCommand.self, QuickstartCommand.self,
         ])
 
-    /// What an error of reading or running a command line means; nil: it is none, but a text such as help.
+    /// Returns the failure for an error from parsing or running a command line; nil if it is a message such
+    /// as help.
     static func failure(of error: any Error, asJSON: Bool) -> Failure? {
         if let known = Failure(error) { return known }
         let code = exitCode(for: error)

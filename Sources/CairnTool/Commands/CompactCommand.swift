@@ -4,7 +4,7 @@ import ArgumentParser
 import CairnInspection
 import CairnLog
 
-/// Reclaims the space that deleted and replaced rows still take.
+/// Reclaims the space that deleted and replaced rows still use.
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact", abstract: "Reclaim the space of deleted and replaced rows.",

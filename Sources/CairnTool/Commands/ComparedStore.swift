@@ -1,14 +1,14 @@
-// One of two stores being compared: its rows, and names for objects that mean the same in the other store.
+// One of two compared stores: its rows, and names for objects that mean the same in the other store.
 //
-// An object is named by the values of its first uniqueness constraint, if its entity has one and no value is nil,
-// otherwise by its id. Ids in two stores are unrelated, unless one is a copy of the other.
+// An object is named by the values of its first uniqueness constraint, if its entity has one and no value is
+// nil, otherwise by its id. Ids in two stores are unrelated, unless one is a copy of the other.
 //
 // Keys may refer to other objects, which have keys, too:
 //
 //   1. The targets of a key are named first, as far as possible.
-//   2. In a cycle of keys there is no first: every object that leads into the cycle names its key's target by id. An
-//      object has the same name whichever one is named first.
-//   3. A long name ends in a hash of all of it.
+//   2. A cycle of keys has no first target: every object whose key refers into the cycle names its key's
+//      target by id. The name of an object does not depend on the order of naming.
+//   3. A long name ends with a hash of the whole name.
 //
 // Threads: one.
 
@@ -16,16 +16,17 @@ import CairnInspection
 import CairnModel
 import CairnStore
 
-/// A side of a comparison.
+/// One side of a comparison.
 final class ComparedStore {
     let session: StoreSession
-    /// That of the state that is compared: asking the store for it each time would take longer than reading a value.
+    /// The schema of the compared state: a query to the store each time would take longer than reading a
+    /// value.
     let schema: Schema
     private let identity: StoreIdentity
     private let snapshot: any StoreSnapshot
-    /// What objects are called where they are a value, and what a key that leads to them has of them.
+    /// The names of objects as values, and as parts of keys that refer to them.
     private var names: [ObjectID: (title: String, part: String)] = [:]
-    /// Named objects whose keys lead on to a circle.
+    /// Named objects whose keys lead into a cycle.
     private var endless: Set<ObjectID> = []
 
     init(_ session: StoreSession) throws {
@@ -35,7 +36,7 @@ final class ComparedStore {
         identity = session.store.identity
     }
 
-    /// The objects of this very entity, by id.
+    /// Returns the ids of the objects of exactly this entity.
     func ids(of entity: SchemaEntity) throws -> [ObjectID] {
         try located {
             var fetch = StoreFetch(entity: entity.index)
@@ -44,7 +45,7 @@ final class ComparedStore {
         }
     }
 
-    /// How many objects of this very entity there are.
+    /// Returns the number of objects of exactly this entity.
     func count(of entity: SchemaEntity) throws -> Int {
         try located {
             var fetch = StoreFetch(entity: entity.index)
@@ -53,12 +54,12 @@ final class ComparedStore {
         }
     }
 
-    /// The rows of objects that exist.
+    /// Returns the rows of those objects that exist.
     func rows(_ ids: some Sequence<ObjectID>) throws -> [Row] {
         try located { try snapshot.rows(Array(ids)).compactMap { $0 } }
     }
 
-    /// The members of a relationship, by their names; in their order, if it counts.
+    /// Returns the members of a relationship by their names; in their order if the relationship is ordered.
     func members(
         _ relationship: Int, of rows: [Row], _ entity: SchemaEntity, isOrdered: Bool
     ) throws -> [[ByteText]] {
@@ -72,19 +73,19 @@ final class ComparedStore {
         }
     }
 
-    /// A value as it is stored.
+    /// Returns a value as it is stored.
     func stored(_ column: Int, _ row: Row) -> Value {
         row.cells.value(column, of: schema.entities[row.entity], in: identity)
     }
 
-    /// A value, with an object named so that the other store can have the same.
+    /// Returns a value; objects have names that are comparable with the other store.
     func value(_ column: Int, _ row: Row) throws -> JSONValue {
         let value = stored(column, row)
         guard case .objectID(let id) = value else { return JSONValue(value) }
         return .string(try name(id))
     }
 
-    /// The name of a row by some of its columns, or by its id if that is all there is.
+    /// Returns the key of a row from some of its columns, or its id if there are none or a value is nil.
     func key(_ columns: [Int]?, _ row: Row) throws -> RowKey {
         guard let columns else { return .id(row.id.reference) }
         let values = try columns.map { try value($0, row) }
@@ -92,7 +93,8 @@ final class ComparedStore {
             ? .id(row.id.reference) : .values(values)
     }
 
-    /// What an object is called, in one way only: two objects of a kind with different keys have different names.
+    /// Returns the unique name of an object: two objects of an entity with different keys have different
+    /// names.
     private func name(_ id: ObjectID) throws -> String {
         if let known = names[id] { return known.title }
         var chain = [try link(id)]
@@ -120,7 +122,7 @@ final class ComparedStore {
     /// An object with the values of its key.
     private struct Link {
         let id: ObjectID
-        /// Nil if there is no such object.
+        /// Nil if the object does not exist.
         var entity: SchemaEntity?
         var values: [Value] = []
 
@@ -150,12 +152,12 @@ final class ComparedStore {
         guard case .string(let text)? = link.values.first, link.values.count == 1 else {
             return (part, part)
         }
-        // A key that looks like an id stands in quotation marks.
+        // A key that looks like an id is printed in quotation marks.
         let isLikeID = text.hasPrefix("p") && UInt64(text.dropFirst()) != nil
         return (isLikeID ? part : "\(entity.name) \(text)", part)
     }
 
-    /// The most bytes of a name that is made of others.
+    /// The maximum size of a name that contains others, in bytes.
     private static let longestPart = 400
 
     private static func short(_ name: String) -> String {
@@ -166,7 +168,7 @@ final class ComparedStore {
         return "\(name.prefix(60))… \(hash.hexadecimal())"
     }
 
-    /// Both stores are open at once: an error says here which of them it is of.
+    /// Adds the store to an error, since both stores are open.
     private func located<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -177,16 +179,16 @@ final class ComparedStore {
     }
 }
 
-/// What makes a row of one store and a row of another the same object.
+/// Identifies a row of one store with a row of another.
 enum RowKey {
     case id(UInt64)
     /// The values of a uniqueness constraint.
     case values([JSONValue])
 
-    /// The values as one text, which other values have not; nil if it is an id.
+    /// The values as one string, different from that of all other values; nil if it is an id.
     var text: ByteText? {
         guard case .values(let values) = self else { return nil }
-        // No line of JSON has a line break in it.
+        // A line of JSON contains no line break.
         return ByteText(
             text: values.count == 1
                 ? values[0].line : values.map(\.line).joined(separator: "\n"))

@@ -1,9 +1,9 @@
-// The content of a state as lines that do not depend on how a store represents it.
+// The content of a state, as lines that do not depend on a store's representation.
 //
-//   1. One line per object, by hierarchy, then by number, as in the canonical export, but without the keys that order
-//      lists.
-//   2. One line per list of many-to-many and ordered relationships, by their names, then by the owner's number. Members
-//      of an unordered list are sorted by number.
+//   1. One line per object, by hierarchy, then by number, as in the canonical export, but without the keys
+//      that order lists.
+//   2. One line per list of many-to-many and ordered relationships, by their names, then by the owner's
+//      number. Members of an unordered list are sorted by number.
 //
 // Two stores of different kinds with the same objects therefore have the same lines.
 //
@@ -26,12 +26,12 @@ struct ContentLines {
         self.snapshot = snapshot
     }
 
-    /// Whether the canonical export of a store says how it keeps lists.
+    /// Returns whether the canonical export of a store contains its representation of lists.
     static func areNeeded(for schema: Schema) -> Bool {
         !schema.pairs.isEmpty || schema.orderedReferences.contains { !$0.isEmpty }
     }
 
-    /// Gives the lines in pieces, behind one about the store.
+    /// Passes the lines to `body` in pieces, after a line about the store.
     func write(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         var lines = CanonicalLines()
         lines.appendHead(schema: 0)
@@ -90,7 +90,7 @@ struct ContentLines {
         }.sorted { $0.name < $1.name }
     }
 
-    /// The objects of an entity and of those that inherit from it, by their numbers, some at a time.
+    /// Returns the objects of an entity and its subentities in portions, sorted by number.
     private func parts(of entity: Int) throws -> [[ObjectID]] {
         let ids = try snapshot.fetch(StoreFetch(entity: entity)).ids.sorted {
             $0.reference < $1.reference

@@ -4,7 +4,7 @@ import ArgumentParser
 import CairnInspection
 import CairnStore
 
-/// Prints a number alone.
+/// Prints only a number.
 struct CountCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "count", abstract: "Count the objects that match a condition.",

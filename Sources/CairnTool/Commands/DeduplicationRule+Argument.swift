@@ -1,12 +1,12 @@
-// Rules about duplicates as a person writes them: newest:modified, visits=sum,name=fillNil.
+// Rules for duplicates on the command line: newest:modified, visits=sum,name=fillNil.
 
 import CairnModel
 
 extension DeduplicationRule {
-    /// A rule of the command line.
+    /// Parses a rule from the command line.
     ///
-    /// - Parameter option: whose it is.
-    /// - Throws: `Failure` that says which rules there are.
+    /// - Parameter option: the option that contains it.
+    /// - Throws: `Failure` that lists the valid rules.
     init(argument text: String, option: String = "--keep") throws {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         switch (String(parts[0]), parts.count == 2 ? String(parts[1]) : nil) {
@@ -27,9 +27,9 @@ extension DeduplicationRule {
 }
 
 extension FoldingRule {
-    /// The rules of a list on the command line, by property.
+    /// Parses a list of rules from the command line; returns them by property.
     ///
-    /// - Throws: `Failure` that says which rules there are.
+    /// - Throws: `Failure` that lists the valid rules.
     static func rules(arguments list: String?) throws -> [String: FoldingRule] {
         var rules: [String: FoldingRule] = [:]
         for part in try TermList.parts(list, option: "--fold") {

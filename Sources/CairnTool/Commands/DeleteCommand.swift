@@ -4,7 +4,7 @@ import ArgumentParser
 import CairnInspection
 import CairnStore
 
-/// Deletes objects and prints how many.
+/// Deletes objects and prints their number.
 struct DeleteCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete the objects that match a condition.",

@@ -4,10 +4,11 @@ import ArgumentParser
 import CairnInspection
 import CairnModel
 
-/// Thrown by a comparison that found differences: no failure, but not the exit code of equal stores either.
+/// Thrown by a comparison that found differences: not a failure, but not the exit code for equal stores
+/// either.
 struct StoresDiffer: Error {}
 
-/// Prints how two stores differ.
+/// Prints the differences between two stores.
 struct DiffCommand: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Compare two stores: schema, counts, rows.",
@@ -56,7 +57,7 @@ struct DiffCommand: StoreCommand {
                 }
             }
         } catch {
-            // 1 says that the stores differ.
+            // Exit code 1 means that the stores differ.
             guard let failure = Failure(error), failure.code == .failed else { throw error }
             throw failure.with(.usage)
         }
@@ -102,7 +103,7 @@ struct DiffCommand: StoreCommand {
         return printer.end()
     }
 
-    /// The names of an entity and its descendants, in either store.
+    /// Returns the names of an entity and its descendants, in either store.
     private func family(_ name: String, _ first: ComparedStore, _ second: ComparedStore) throws
         -> Set<String>
     {

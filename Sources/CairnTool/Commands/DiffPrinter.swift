@@ -1,4 +1,4 @@
-// Differences of two stores on standard output, as they are found.
+// Prints the differences between two stores on standard output, as they are found.
 
 import CairnInspection
 
@@ -56,7 +56,7 @@ struct DiffPrinter {
         print("rows", Self.sentence(row)) { Self.json(row) }
     }
 
-    /// Prints the sum; whether there was no difference.
+    /// Prints the totals; returns whether there was no difference.
     mutating func end() -> Bool {
         let isEqual = schemas == 0 && rowCount == 0
         if isJSON {

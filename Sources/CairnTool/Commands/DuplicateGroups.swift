@@ -1,10 +1,10 @@
-// Objects that have one key, as several commands print them.
+// Objects with the same key, as several commands print them.
 
 import CairnInspection
 import CairnModel
 import CairnObjects
 
-/// Prints some of the groups of objects with one key.
+/// Prints some of the groups of objects with the same key.
 struct DuplicateGroups {
     private let result: DeduplicationResult
     private let keys: [String]
@@ -12,7 +12,7 @@ struct DuplicateGroups {
 
     /// - Parameters:
     ///   - keys: the names of the key's properties.
-    ///   - limit: how many groups are printed.
+    ///   - limit: the maximum number of groups to print.
     init(_ result: DeduplicationResult, _ keys: [String], limit: Int) {
         self.result = result
         self.keys = keys
@@ -46,7 +46,7 @@ struct DuplicateGroups {
         }
     }
 
-    /// Says that there are groups of which nothing can be deleted.
+    /// Prints a note about groups whose objects cannot be deleted.
     static func noteEntangled(_ result: DeduplicationResult, _ console: Console) {
         guard let group = result.entangledGroups.first else { return }
         console.printError(
@@ -56,6 +56,6 @@ struct DuplicateGroups {
 }
 
 extension DeduplicationResult {
-    /// How many objects have a key that another one has, too.
+    /// The number of objects that share their key with another object.
     var objectCount: Int { groups.reduce(0) { $0 + $1.losers.count + 1 } }
 }

@@ -1,11 +1,11 @@
-// cairn find: finds an id, a key or a text anywhere in a store.
+// cairn find: finds an id, a key or a string anywhere in a store.
 
 import ArgumentParser
 import CairnInspection
 import CairnModel
 import CairnStore
 
-/// Finds an id, a key or a text.
+/// Finds an id, a key or a string.
 struct FindCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "find", abstract: "Find an id, a key or a text in a store.",
@@ -47,7 +47,7 @@ struct FindCommand: OneStoreCommand {
         let console = Console.current
         try StoreSession.reading(place.store) { session in
             let entity = try entity.map(session.entity)
-            // One more, to know whether there are more.
+            // One more than the limit, to detect whether there are more.
             var search = StoreSearch(
                 session, try session.snapshot(moment), entity, limit == .max ? limit : limit + 1)
             let found = try search.find(text) { property in
@@ -65,7 +65,7 @@ struct FindCommand: OneStoreCommand {
                 let id = "p\(place.id.reference)"
                 if let led = place.led {
                     let words = "p\(led.reference) was merged into \(id)."
-                    // What programs read is the places, as ever.
+                    // For programs, standard output contains only the places.
                     if output.json { console.printError(words) } else { console.print(words) }
                 }
                 if output.json {

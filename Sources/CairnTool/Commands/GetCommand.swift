@@ -43,7 +43,7 @@ struct GetCommand: OneStoreCommand {
             }
             if let led {
                 let words = "p\(led.reference) was merged into p\(row.id.reference)."
-                // What programs read is the object, as ever.
+                // For programs, standard output contains only the object.
                 if output.json { console.printError(words) } else { console.print(words) }
             }
             let columns = try RowColumns([], session.schema.entities[row.entity], session)

@@ -56,11 +56,12 @@ struct HashCommand: OneStoreCommand {
     }
 }
 
-/// The lines of an export that describe objects, or objects of some entities. They come in pieces of whole lines.
+/// The lines of an export that describe objects, or objects of some entities. They arrive in pieces of whole
+/// lines.
 private struct ObjectLines {
     private(set) var hash = SHA256()
     private(set) var count = 0
-    /// The beginnings of the lines to include; nil for all.
+    /// The prefixes of the lines to include; nil for all.
     private let beginnings: [[UInt8]]?
     private var hasHeader = false
 

@@ -1,4 +1,4 @@
-// cairn history: who changed which objects, and when.
+// cairn history: prints who changed which objects, and when.
 
 import ArgumentParser
 import CairnInspection
@@ -110,7 +110,7 @@ struct HistoryCommand: OneStoreCommand {
                 }
                 for line in Self.lines(transaction) { console.print(line) }
                 guard isKept else { continue }
-                // A batch may have changed a million: what is printed is not kept.
+                // A batch request may have changed a million objects: printed lines are not kept.
                 try past?.readValues(of: transaction) {
                     for line in Self.lines($0) { console.print(line) }
                     return true
@@ -154,7 +154,7 @@ struct HistoryCommand: OneStoreCommand {
             + (transaction.changes?.groups ?? []).map { "    \(TransactionText.line($0))" }
     }
 
-    /// The changed values of an object.
+    /// Returns the lines for the changed values of an object.
     private static func lines(_ object: PersistentHistoryValues) -> [String] {
         TransactionText.changed(object).map { name in
             "        \(TransactionText.name(object))  \(PlainText.visible(name))  \(TransactionText.values(of: name, object))"

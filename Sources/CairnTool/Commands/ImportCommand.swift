@@ -262,7 +262,7 @@ struct ImportCommand: OneStoreCommand {
             error.context.detail = "\(error.message), with --allow-empty"
             throw error
         } catch var error as StoreError {
-            // Its record is one of the list.
+            // The error's row is a record of the list.
             if error.context.row != nil, error.context.path == nil {
                 error.context.path = source.name
             }
@@ -298,7 +298,7 @@ extension ImportCommand {
         return delimiter
     }
 
-    /// The error, with the option that creates the missing objects.
+    /// Returns the error, with the option that creates the missing objects.
     private static func advising(_ error: StoreError) -> StoreError {
         let first = error.details.first ?? error
         guard first.code == .objectNotFound, first.context.objectID == nil else { return error }
@@ -308,7 +308,7 @@ extension ImportCommand {
         return error
     }
 
-    /// The values to mark objects with, by attribute name.
+    /// Returns the values to mark objects with, by attribute name.
     private static func marks(_ texts: [String], _ entity: SchemaEntity) throws -> [String: Value] {
         var marks: [String: Value] = [:]
         for text in texts {
@@ -372,7 +372,7 @@ enum MissingKeyOption: String, ExpressibleByArgument, CaseIterable {
 }
 
 extension MissingKeys {
-    /// The error in terms of records, with the options that accept them.
+    /// Returns the error in terms of records, with the options that accept them.
     fileprivate func advising(_ error: StoreError) -> StoreError {
         var error = error
         error.context.detail =

@@ -90,7 +90,7 @@ struct ImportCoreDataCommand: StoreCommand {
         }
     }
 
-    /// The models to choose from.
+    /// Returns the models to choose from.
     private func candidates(_ console: Console) throws -> [CoreDataImport.Candidate] {
         guard let model else { return [] }
         let first = try ModelSource.read(model, version: version)
@@ -101,9 +101,9 @@ struct ImportCoreDataCommand: StoreCommand {
             for warning in first.warnings { console.printError("cairn: note: \(warning)") }
             return candidates
         }
-        // The store may be older than the current version: the newest that fits is it.
+        // The store may be older than the current version: the newest matching version is used.
         let versions = try ModelVersions(contentsOfFile: model)
-        // Which one is the current one does not matter.
+        // The warning about the current version does not matter here.
         for warning in first.warnings where !versions.warnings.contains(warning) {
             console.printError("cairn: note: \(warning)")
         }

@@ -1,10 +1,10 @@
-// Migrates a store to the model that a list needs: cairn import --add-fields and --widen.
+// Migrates a store to the model that a list requires: cairn import --add-fields and --widen.
 //
-//   1. The list determines which attributes are missing or too narrow (see `ModelGrowth`), the store which of the wider
-//      types its values fit.
+//   1. The list determines which attributes are missing or too narrow (see `ModelGrowth`), the store which of
+//      the wider types fit its values.
 //   2. The list is read with the resulting model: if it does not fit, nothing is changed.
-//   3. The store is migrated in one commit: lightweight if that can be inferred, otherwise object by object, keeping
-//      ids.
+//   3. The store is migrated in one commit: lightweight if that can be inferred, otherwise object by object,
+//      preserving ids.
 
 import CairnInspection
 import CairnMigration
@@ -22,18 +22,18 @@ struct ImportGrowth {
     struct Change: Sendable {
         let entity: String
         let attribute: String
-        /// Nil: it is new.
+        /// Nil for a new attribute.
         let old: AttributeType?
         let new: AttributeType
 
-        /// For people.
+        /// The change for people.
         var line: String {
             let name = PlainText.visible("\(entity).\(attribute)")
             guard let old else { return "\(name) was added, with type \(new.rawValue)" }
             return "\(name) changed from type \(old.rawValue) to \(new.rawValue)"
         }
 
-        /// For scripts.
+        /// The change for scripts.
         var json: JSONValue {
             .object([
                 "entity": .string(entity), "attribute": .string(attribute),
@@ -42,7 +42,7 @@ struct ImportGrowth {
         }
     }
 
-    /// Leads the store to a model that the list fits, and says what has changed; nothing, if nothing helps.
+    /// Migrates the store to a model that fits the list, and returns the changes; none if no change helps.
     func run(_ console: Console) throws -> [Change] {
         let (old, schema, changes) = try StoreSession.reading(job.store) { session in
             let (model, changes) = try grown(session, console)
@@ -92,7 +92,7 @@ struct ImportGrowth {
         return (model, changes)
     }
 
-    /// The narrowest candidate that has all values of the store as well.
+    /// Returns the narrowest candidate that also fits all values of the store.
     private func type(
         for widening: ModelGrowth.Widening, _ session: StoreSession, _ attribute: SchemaAttribute
     ) throws -> AttributeType? {
@@ -101,7 +101,7 @@ struct ImportGrowth {
         fetch.includesRows = true
         let column = attribute.columns.lowerBound
         for row in try session.store.snapshot().fetch(fetch).rows {
-            // Every value has a text.
+            // Every value can be a string.
             if candidates.allSatisfy({ $0 == .string }) { break }
             let value = session.value(column, row)
             candidates.removeAll { $0 != .string && WiderType.value(value, as: $0) == nil }
@@ -126,7 +126,7 @@ struct ImportGrowth {
         attribute.type = type
         attribute.defaultValue = try wide(attribute.defaultValue, "default")
         if type == .string {
-            // The order of texts is another one.
+            // Strings have another order.
             attribute.minimumValue = nil
             attribute.maximumValue = nil
         } else {
@@ -179,7 +179,7 @@ struct ImportGrowth {
         try MigrationManager(migration, mapping: mapping).migrate()
     }
 
-    /// A value of a wider type as an object takes it.
+    /// Converts a value of a wider type to a value that an object accepts.
     @Sendable private static func any(_ value: Value) -> Any? {
         switch value {
         case .integer(let number): number

@@ -1,12 +1,13 @@
 // The work of an import.
 //
 //   1. Detect the list's format.
-//   2. Open an existing store, whose model applies. Create a new one with the given model, or one inferred from the
-//      list.
-//   3. Import the list in one batch insert: all or nothing.
-//   4. If the list does not fit the store's model, and the model may grow, first migrate the store to a wider one.
-//   5. If the import fails, delete a store that was created for it, before anyone else can write to it. A store that
-//      another process created in the meantime is kept. See `StoreKind.making`.
+//   2. Open an existing store, whose model applies. Otherwise create a new one with the given model, or one
+//      inferred from the list.
+//   3. Import the list in one batch insert, atomically.
+//   4. If the list does not fit the store's model, and the model may grow, first migrate the store to a wider
+//      one.
+//   5. If the import fails, delete a store that was created for it, before another process can write to it. A
+//      store that another process created in the meantime is kept. See `StoreKind.making`.
 
 import CairnInspection
 import CairnModel
@@ -20,26 +21,26 @@ struct ImportJob {
     let unique: [[String]]
     let mapping: FieldMapping
     var types = FieldTypes()
-    /// Whether fields that a store's entity lacks become attributes of it.
+    /// Whether fields that the store's entity lacks become attributes.
     var addsFields = false
-    /// Whether attributes of a store become wider where values do not fit.
+    /// Whether attributes of the store are widened if values do not fit.
     var widens = false
-    /// What stands between the keys of several targets in a cell of CSV.
+    /// The separator of several targets' keys in a CSV cell.
     var separator = ";"
-    /// Whether targets of relationships are made that are not there.
+    /// Whether missing targets of relationships are created.
     var createsTargets = false
-    /// How it comes to its turn to write.
+    /// How the store is opened, and how long to wait for the write lock.
     var access = StoreAccess()
-    /// Whether nothing is written: what would come of it is told.
+    /// Whether this is a dry run, which writes nothing and reports the result.
     var isTrial = false
 
-    /// The store as it is shown.
+    /// The store's title for output.
     var title: String { StoreKinds.current.title(of: store) }
 
-    /// Says of a request what the command line does, for an entity of the store.
+    /// Completes a request with the options of the command line, for an entity of the store.
     typealias Completion = (inout BatchInsertRequest, SchemaEntity, StoreSession) throws -> Void
 
-    /// What an import did.
+    /// The result of an import.
     struct Outcome {
         var entity: String
         var source: String
@@ -52,7 +53,7 @@ struct ImportJob {
         var hasInferredModel = false
         var changes: [ImportGrowth.Change] = []
         var unusedMappings: [String] = []
-        /// What records of one key come to.
+        /// How records with the same key were combined.
         var repeats = ""
         var skipsKeyless = false
         var isTrial = false
@@ -84,7 +85,7 @@ struct ImportJob {
         }
     }
 
-    /// Imports into a store whose model may grow: if the list fits as it is, nothing else happens.
+    /// Imports into a store whose model may grow: if the list fits the current model, nothing else happens.
     private func growing(
         _ source: ListSource, _ form: ListForm, _ console: Console,
         since start: ContinuousClock.Instant,
@@ -115,7 +116,7 @@ struct ImportJob {
         return outcome
     }
 
-    /// Whether a wider model may take what the store has refused.
+    /// Returns whether a wider model may accept what the store has rejected.
     private static func canBeHelped(_ error: any Error) -> Bool {
         if error is ListProblems || error is OtherTypes { return true }
         return (error as? StoreError)?.cause is ListProblems
@@ -123,7 +124,7 @@ struct ImportJob {
 
     // MARK: Models
 
-    /// The schema of a new store, or what an existing one must have.
+    /// Returns the schema for a new store, or the required schema of an existing one.
     private func schema(
         exists: Bool, _ source: ListSource, _ form: ListForm, _ console: Console
     ) throws -> Schema? {
@@ -158,13 +159,14 @@ struct ImportJob {
         }
     }
 
-    /// What is said of types is not what the store has: perhaps its model can follow.
+    /// The types on the command line differ from the store's: its model may be able to grow.
     struct OtherTypes: ExplainedError {
-        /// What it means if the model cannot.
+        /// The failure if the model cannot grow.
         let failure: Failure
     }
 
-    /// Types are for new stores; what a store has already may be said again.
+    /// Checks the types of the command line: they are for new stores; an existing store must have the same
+    /// ones.
     private func checkTypes(_ entity: SchemaEntity, _ form: ListForm) throws {
         let types = try types.resolved(for: form)
         for name in types.names {
@@ -210,7 +212,7 @@ struct ImportJob {
             skipsKeyless: request.missingKey == .skip, isTrial: isTrial)
     }
 
-    /// Carries a request out, or tries it.
+    /// Executes a request, or tries it.
     private static func execute(_ request: BatchInsertRequest, _ store: any CommandStore) throws
         -> BatchInsertResult
     {
@@ -222,7 +224,7 @@ struct ImportJob {
         }
     }
 
-    /// Begins to read the list for an entity, of the store's schema or of one that it may get.
+    /// Creates an import of the list into an entity, of the store's schema or of a future one.
     func reading(
         _ source: ListSource, _ form: ListForm, for entity: SchemaEntity, in schema: Schema,
         of session: StoreSession
@@ -234,7 +236,7 @@ struct ImportJob {
         return list
     }
 
-    /// Which of several records of one key counts.
+    /// Returns which of several records with the same key wins.
     private static func repeats(_ policy: MergePolicyKind?) -> String {
         switch policy {
         case .mergeByPropertyObjectTrump, .overwrite: "the last one wins"
@@ -246,14 +248,14 @@ struct ImportJob {
     static func progress(
         _ what: String, _ records: Int, _ bytes: Int, of source: ListSource
     ) -> String {
-        // Read as UTF-8, a list in another encoding has another number of bytes.
+        // In another encoding, a list has a different number of bytes than in UTF-8.
         let share = source.byteCount > 0 ? min(100, bytes * 100 / source.byteCount) : 100
         return "\(what) \(source.name): \(PlainText.count(records, "record")), \(share) %"
     }
 
     // MARK: Stores
 
-    /// Whether a store's creation was finished; if not, it is made anew and needs a model.
+    /// Returns whether a store's creation was finished; if not, it is created again and requires a model.
     private static func isFinished(_ path: String) throws -> Bool {
         do {
             return try StoreSession.reading(path) { _ in true }
@@ -266,7 +268,7 @@ struct ImportJob {
 extension ImportJob.Outcome {
     private var rowsPerSecond: Double { seconds > 0 ? Double(records) / seconds : 0 }
 
-    /// For people.
+    /// The report for people.
     var lines: [String] {
         var counts = [
             (result.insertedCount, "inserted"), (result.updatedCount, "updated"),
@@ -287,7 +289,7 @@ extension ImportJob.Outcome {
         ] + keyLines + model + changes.map(\.line)
     }
 
-    /// What is to be said of records without a key, and with the same, and of targets.
+    /// The lines about records without a key, with the same key, and about targets.
     private var keyLines: [String] {
         var lines: [String] = []
         if result.repeatedCount > 0 {
@@ -320,7 +322,7 @@ extension ImportJob.Outcome {
         return "\(count == 1 ? "record" : "records") \(numbers)\(count > rows.count ? ", …" : "")"
     }
 
-    /// For scripts.
+    /// The report for scripts.
     var json: JSONValue {
         guard isTrial, case .object(let members) = report else { return report }
         return .object(members + [.init(key: "dryRun", value: .boolean(true))])

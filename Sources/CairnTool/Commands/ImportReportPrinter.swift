@@ -11,7 +11,7 @@ struct ImportReportPrinter {
     let new: String
     let seconds: Double
 
-    /// For people.
+    /// The report for people.
     var lines: [String] {
         var table = TextTable(
             ["entity", "objects", "imported"], alignments: [.left, .right, .right])
@@ -52,7 +52,7 @@ struct ImportReportPrinter {
 
     private static func line(_ loss: CoreDataImportReport.Loss) -> String {
         let times = loss.count > 1 ? " (\(PlainText.number(loss.count)) times)" : ""
-        // The sentences about a model name their places.
+        // The messages about a model contain their places.
         var line = loss.kind == .model ? loss.message : "\(loss.place): \(loss.message)\(times)"
         if !loss.examples.isEmpty {
             line += ": " + loss.examples.joined(separator: ", ")
@@ -61,7 +61,7 @@ struct ImportReportPrinter {
         return PlainText.visible(line)
     }
 
-    /// For scripts.
+    /// The report for scripts.
     var json: JSONValue {
         .object([
             "source": .string(old), "store": .string(new),

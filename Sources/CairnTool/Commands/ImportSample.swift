@@ -3,7 +3,7 @@
 import CairnInspection
 import CairnModel
 
-/// Shows the fields of a list and the types that would be read off it; writes nothing.
+/// Shows the fields of a list and their inferred types; writes nothing.
 struct ImportSample {
     let store: String
     let entity: String
@@ -12,7 +12,7 @@ struct ImportSample {
     let types: FieldTypes
     let limit: Int
 
-    /// Prints what the list has, and beside it what a store that exists has for it.
+    /// Prints the list's fields, next to the properties of a store if it exists.
     func print(_ source: ListSource, to console: Console, json: Bool) throws {
         let form = try ListForm(of: source)
         let sample = try ModelInference.sample(
@@ -44,7 +44,7 @@ struct ImportSample {
             "\(records), \(which) \(source.name) (\(form.title)); nothing was written")
     }
 
-    /// What the entity's properties are, by name; nil if there is no store yet.
+    /// Returns the entity's properties by name; nil if there is no store yet.
     private func storedTypes() throws -> [String: String]? {
         guard try StoreSession.isStore(store) else { return nil }
         return try StoreSession.reading(store) { session in

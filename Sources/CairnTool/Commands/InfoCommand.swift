@@ -1,6 +1,6 @@
 // cairn info: describes a store.
 //
-// What is visible from outside is always printed; its contents, if the store can be opened.
+// Facts visible from outside are always printed; the contents only if the store can be opened.
 
 import ArgumentParser
 import CairnInspection

@@ -10,17 +10,17 @@ import CairnModel
 import CairnObjects
 import CairnStore
 
-/// A migration by a mapping model of Xcode.
+/// A migration with an Xcode mapping model.
 struct MappingMigration {
     private let store: String
-    /// The store as it is shown.
+    /// The store's title for output.
     private let title: String
     let destination: Schema
-    /// Nil: the store is of the model already.
+    /// Nil if the store already has the destination model.
     let mapping: MappingModel?
-    /// How it comes to its turn to write.
+    /// How to wait for the write lock.
     private let turn: WaitOptions
-    /// The entities of the store that have objects which no mapping brings over, and how many.
+    /// The store's entities with objects that no mapping migrates, and the number of these objects.
     private var left: [(entity: String, count: Int)] = []
 
     /// Reads a mapping model.
@@ -62,7 +62,7 @@ struct MappingMigration {
         }
     }
 
-    /// Says what would become of what.
+    /// Prints what the migration would do.
     func tell(_ console: Console, json: Bool) {
         guard let mapping else { return say(console, json: json, migrated: false) }
         if json {
@@ -108,7 +108,7 @@ struct MappingMigration {
         ])
     }
 
-    /// Carries it out.
+    /// Runs the migration.
     func run(_ console: Console, json: Bool, asksForSpace: Bool) throws {
         guard let mapping else { return say(console, json: json, migrated: false) }
         var choices = MigrationChoices()
@@ -125,7 +125,7 @@ struct MappingMigration {
         do throws(StoreError) {
             try MigrationManager(migration, mapping: mapping, progress: progress).migrate()
         } catch {
-            // What new objects stand against is found in the content beside, which nobody knows.
+            // Conflicts of new objects are found in the side content, which users do not know.
             var error = error
             if error.context.path == nil { error.context.path = title }
             throw error

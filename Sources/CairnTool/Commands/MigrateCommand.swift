@@ -151,7 +151,7 @@ struct MigrateCommand: OneStoreCommand {
         }
     }
 
-    /// The objects to merge; none if the store already has the model.
+    /// Returns the objects to merge; none if the store already has the model.
     ///
     /// - Throws: `Failure` if no constraint requires merging some of them.
     private func folds(_ plan: ModelMigrationPlan) throws -> [MigrationDeduplication] {
@@ -173,7 +173,7 @@ struct MigrateCommand: OneStoreCommand {
         }
     }
 
-    /// The explanation for a key that objects do not have yet; nil if they do.
+    /// Returns the explanation for a key that objects do not have yet; nil if they do.
     private func newKey(_ request: DeduplicationRequest, _ plan: ModelMigrationPlan) -> String? {
         guard let entity = plan.newEntity(named: request.entityName) else { return nil }
         for key in request.keys {
@@ -191,7 +191,7 @@ struct MigrateCommand: OneStoreCommand {
 
     // MARK: What would happen
 
-    /// What one request would do.
+    /// The effect of one request.
     private struct Fold {
         let part: MigrationDeduplication
         let result: DeduplicationResult
@@ -227,7 +227,7 @@ struct MigrateCommand: OneStoreCommand {
         comparison.print(json: output.json)
         if comparison.plan.inferability == .no { throw StoreCannotFollow() }
         for fold in folds { print(fold, console) }
-        // What the rules make one of is in nobody's way.
+        // Objects that the rules merge violate no constraint.
         let duplicates = try StoreSession.migrating(place.store, .reading) {
             try $0.duplicates(for: schema)
         }
@@ -257,7 +257,7 @@ struct MigrateCommand: OneStoreCommand {
         console.print("\(place): \(targets.error.message)")
     }
 
-    /// How many keys are shown of those that are folded.
+    /// The maximum number of merged keys to print.
     private static let mostExamples = 5
 
     private func print(_ fold: Fold, _ console: Console) {

@@ -108,7 +108,7 @@ struct ModelCommand: StoreCommand {
         for warning in source.warnings { console.printError("cairn: note: \(warning)") }
     }
 
-    /// Draws the model, or the other one with what differs.
+    /// Draws the model, or the other model with the differences.
     private func draw(_ source: ModelSource, _ console: Console) throws {
         let diagram =
             to == nil && toVersion == nil
@@ -119,7 +119,7 @@ struct ModelCommand: StoreCommand {
         console.print(diagram.picture().svg(in: .file))
     }
 
-    /// Says how the model becomes the other one.
+    /// Prints how to migrate from the model to the other one.
     private func compare(_ source: ModelSource, _ console: Console) throws {
         let destination = try ModelSource.read(to ?? model, version: toVersion)
         let plan = ModelMigrationPlan(from: source.schema, to: destination.schema)
@@ -142,9 +142,9 @@ struct ModelCommand: StoreCommand {
         console.print("\(file): \(PlainText.count(counts.classes, "class", "classes"))\(structs)")
     }
 
-    /// Whether a text is one that this command wrote, and nobody has changed beyond recognition.
+    /// Returns whether a text was written by this command, without changes beyond recognition.
     private static func isOwn(_ text: String) -> Bool {
-        // Another editor, or git, may have made line ends of two characters, which Swift takes for one.
+        // Another editor, or git, may have written line ends of two characters, which Swift treats as one.
         let lines = text.split(maxSplits: 2, whereSeparator: \.isNewline)
         return lines.count > 1 && lines[1].hasPrefix(SwiftModelPrinter.mark)
     }

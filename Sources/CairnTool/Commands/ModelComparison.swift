@@ -1,14 +1,14 @@
-// The differences of two models, on standard output.
+// Prints the differences between two models on standard output.
 
 import CairnInspection
 import CairnModel
 import FoundationEssentials
 
-/// Prints a migration plan: each change on a line, and what it comes to on the last.
+/// Prints a migration plan: one change per line, and the result on the last line.
 struct ModelComparison {
     let plan: ModelMigrationPlan
     let console: Console
-    /// How many objects of their own the entities have that go, by name; nil if there is no store to ask.
+    /// The number of objects of each removed entity itself, by name; nil without a store.
     var goingObjects: [String: Int]?
 
     func print(json: Bool) {
@@ -34,7 +34,7 @@ struct ModelComparison {
         changes == 0 ? "no changes" : PlainText.count(changes, "change")
     }
 
-    /// The change with what is to be said of it.
+    /// Returns the change with additional remarks.
     private func words(_ change: ModelChange) -> String {
         var words = change.words
         if change.subject != .entity { words = "\(change.subject.rawValue) \(words)" }
@@ -47,7 +47,7 @@ struct ModelComparison {
         return words
     }
 
-    /// How many objects go with an entity; nil if it is another change, or nobody knows.
+    /// Returns the number of objects deleted with an entity; nil for another change, or if unknown.
     private func going(with change: ModelChange) -> Int? {
         guard change.subject == .entity, change.action == .removed else { return nil }
         return goingObjects?[change.entity]
@@ -77,9 +77,9 @@ struct ModelComparison {
     }
 }
 
-/// Prints what tells versions of a model apart.
+/// Prints the version hashes of a model.
 enum VersionPrinter {
-    /// Prints the hash of each entity in the order of their names, and the checksum of all.
+    /// Prints the hash of each entity, sorted by name, and the checksum of the model.
     static func print(_ model: ManagedObjectModel, json: Bool) {
         let console = Console.current
         let hashes = model.entityVersionHashesByName.inKeyOrder()

@@ -1,11 +1,11 @@
-// cairn past: shows and changes which past states a store keeps.
+// cairn past: shows and changes the retention of past states.
 
 import ArgumentParser
 import CairnInspection
 import CairnLog
 import CairnStore
 
-/// Prints which past states a store keeps, and changes that.
+/// Prints which past states a store keeps, and changes the retention.
 struct PastCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "past",
@@ -57,7 +57,7 @@ struct PastCommand: ParsableCommand {
                 let bounds = try store.pastStateBounds()
                 guard let purge else { return bounds }
                 let number = try session.commit(purge, option: "--purge")
-                // A number with a figure too many would give all of them up.
+                // A number with one digit too many would give up all of them.
                 if let bounds, number > bounds.last {
                     throw StoreError(
                         .pastStateUnavailable,
@@ -91,7 +91,7 @@ struct PastCommand: ParsableCommand {
             "--keep must be all, off, a number of commits, or a time such as 30d, 12h, 90m or 10s.")
     }
 
-    /// A time in the largest unit that it is a multiple of.
+    /// Returns a time in the largest unit that it is a multiple of.
     private static func time(_ seconds: Double) -> String {
         let unit =
             units.values.sorted { $0.seconds > $1.seconds }

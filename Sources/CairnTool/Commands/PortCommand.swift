@@ -1,4 +1,4 @@
-// cairn port: rewrites sources that use Core Data, by a tool of its own.
+// cairn port: rewrites sources that use Core Data, with a separate tool.
 
 import ArgumentParser
 
@@ -27,7 +27,7 @@ struct PortCommand: ParsableCommand {
 
     /// Runs the tool that a handover finds. It does not return.
     func run(by handover: Handover) throws {
-        // Such arguments are passed on with what ends the command's own.
+        // Such arguments are passed with the terminator that ends the command's own.
         try handover.run(arguments.first == "--" ? Array(arguments.dropFirst()) : arguments)
     }
 }

@@ -18,7 +18,7 @@ struct PredicateCommand: ParsableCommand {
               cairn predicate "price < %@ AND name BEGINSWITH[c] %@" 10 a
             """)
 
-    // Both may begin with a minus.
+    // Both may begin with a hyphen.
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp(
@@ -28,7 +28,7 @@ struct PredicateCommand: ParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    /// The words without the two hyphens behind which nothing is an option.
+    /// The words without the "--" after which there are no options.
     private var given: [String] {
         guard let end = words.firstIndex(of: "--") else { return words }
         return Array(words[..<end] + words[(end + 1)...])
@@ -65,9 +65,9 @@ struct PredicateCommand: ParsableCommand {
         }
     }
 
-    /// An argument as a person writes it.
+    /// Parses an argument from the command line.
     ///
-    /// - Throws: `Failure` for braces around something else than values.
+    /// - Throws: `Failure` for braces around anything except values.
     private static func argument(_ text: String) throws -> PredicateParser.Argument {
         switch try? ExpressionNode(format: text) {
         case .constant(let value)?: return .value(value)

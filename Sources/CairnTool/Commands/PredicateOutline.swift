@@ -1,18 +1,18 @@
 // A predicate's tree, as indented lines and as JSON.
 //
-// Every part has a kind, what it says itself, and named parts of its own; both forms show the same.
+// Every part has a kind, its own content, and named parts; both forms show the same.
 
 import CairnInspection
 import CairnModel
 
-/// A part of a predicate with what it is made of.
+/// A part of a predicate, with its parts.
 struct PredicateOutline {
     private let kind: String
-    /// What it says itself, for people and for scripts.
+    /// Its own content, for people and for scripts.
     private var text = ""
     private var members: [JSONValue.Member] = []
     private var parts: [(name: String, part: PredicateOutline)] = []
-    /// Whether the parts are any number of one sort, which need no names.
+    /// Whether the parts are a list of the same kind, without names.
     private var isList = false
 
     private init(
@@ -28,13 +28,13 @@ struct PredicateOutline {
 
     // MARK: Forms
 
-    /// The part on a line, and those of what it is made of under it.
+    /// The part on one line, and its own parts indented under it.
     var lines: [String] {
         [text.isEmpty ? kind : "\(kind) \(text)"]
             + parts.flatMap { part in part.part.lines.map { "  " + $0 } }
     }
 
-    /// The part as an object.
+    /// The part as a JSON object.
     var json: JSONValue {
         var members = [JSONValue.Member(key: "kind", value: .string(kind))] + members
         if isList {

@@ -93,7 +93,7 @@ struct QueryCommand: OneStoreCommand {
                     .run(snapshot, json: output.json, explain: explain, to: console)
                 return
             }
-            // A path leads on to other entities; the store says what is wrong with it.
+            // A path refers to other entities; the store reports its errors.
             for key in sort where !key.key.contains(".") {
                 _ = try session.column(key.key, of: entity)
             }
@@ -106,7 +106,7 @@ struct QueryCommand: OneStoreCommand {
             }
             let found = try snapshot.fetch(fetch)
             var table = columns.table(widest: console.isTerminal ? 40 : 60)
-            // In portions, so that the rows of a large store are not in memory all at once.
+            // In portions, so that the rows of a large store are never all in memory.
             for start in stride(from: 0, to: found.ids.count, by: 1024)
             where console.outputError == nil {
                 let part = Array(found.ids[start..<min(start + 1024, found.ids.count)])
@@ -127,7 +127,7 @@ struct QueryCommand: OneStoreCommand {
 }
 
 extension JSONValue {
-    /// How a fetch was answered.
+    /// Describes a query plan.
     init(_ plan: QueryPlan) {
         self = .object([
             "access": .string(plan.access),

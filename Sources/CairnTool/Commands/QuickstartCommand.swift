@@ -38,7 +38,7 @@ struct QuickstartCommand: ParsableCommand {
         return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     }
 
-    /// How to call the tool again: as short as it can be from this folder.
+    /// Returns how to call the tool again: the shortest form from this folder.
     static func toolName(_ called: String?) -> String {
         guard let called, called.contains("/") else { return "cairn" }
         let here = FileManager.default.currentDirectoryPath + "/"

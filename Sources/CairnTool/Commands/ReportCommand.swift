@@ -1,4 +1,4 @@
-// cairn report: all that is known of a store, in one page.
+// cairn report: writes all known facts about a store to one page.
 
 import ArgumentParser
 import CairnInspection

@@ -1,17 +1,17 @@
-// How the rows of two stores differ.
+// The differences between the rows of two stores.
 //
-//   1. The keys of an entity's rows in the second store are listed: the first uniqueness constraint that both stores have,
-//      or the ids.
-//   2. The rows of the first store come in portions; each finds its other in the list, is compared with it property by
-//      property, and is taken off the list.
-//   3. What is left on the list is in the second store only.
+//   1. The keys of an entity's rows in the second store are listed: the first uniqueness constraint that both
+//      stores have, or the ids.
+//   2. The rows of the first store are read in portions; each is matched with a row in the list, compared
+//      with it property by property, and that row is removed from the list.
+//   3. Rows that remain in the list are only in the second store.
 //
-// A list has no more of a row than its key as text, and where it is. Values are compared as they are; only where they differ, or lead
-// to objects, is something printable made of them.
+// The list contains only the key of a row as a string, and its position. Values are compared as they are;
+// they are converted to a printable form only if they differ, or refer to objects.
 //
-// To-many relationships are compared where they are kept as pairs, and from one side; others are columns of what they lead to.
-// Of the latter the order is compared, if both stores keep one: if the members are the same, but stand otherwise.
-// Properties that only one store has are a difference of the schemas.
+// To-many relationships are compared if they are stored as pairs, and from one side; others are columns of
+// their destinations. The order of the latter is compared if both stores keep one: only if the members are
+// the same. Properties that only one store has are a difference between the schemas.
 //
 // Threads: one.
 
@@ -20,9 +20,9 @@ import CairnLog
 import CairnModel
 import CairnStore
 
-/// A row that is not the same in both stores.
+/// A row that differs between the stores.
 struct RowDifference {
-    /// A property that is not the same.
+    /// A property that differs.
     struct Property {
         let name: String
         let first: JSONValue
@@ -30,12 +30,12 @@ struct RowDifference {
     }
 
     let entity: String
-    /// The names of what it is told by; empty if that is the id.
+    /// The names of the key's properties; empty if the row is identified by its id.
     let keyNames: [String]
     let key: RowKey
     let isInFirst: Bool
     let isInSecond: Bool
-    /// If it is in both.
+    /// The properties that differ, if the row is in both stores.
     let properties: [Property]
 }
 
@@ -43,12 +43,12 @@ struct RowDifference {
 struct RowComparison {
     let first: ComparedStore
     let second: ComparedStore
-    /// Told of each difference.
+    /// Called for each difference.
     let report: (RowDifference) -> Void
-    /// Told how many rows of the first store are done.
+    /// Called with the number of compared rows of the first store.
     let progress: (Int) -> Void
 
-    /// Compares the rows of this very entity; nil where a store does not have it.
+    /// Compares the rows of exactly this entity; pass nil for a store that does not have it.
     func compare(_ ours: SchemaEntity?, _ theirs: SchemaEntity?) throws {
         guard let name = ours?.name ?? theirs?.name else { return }
         let common = ours?.plainConstraints.first { constraint in
@@ -101,20 +101,20 @@ struct RowComparison {
     }
 }
 
-/// The rows of an entity that have not been found in the other store.
+/// The rows of an entity without a match in the other store.
 private struct RowList {
     private var ids: [ObjectID] = []
-    /// Places among the ids by the text of a key.
+    /// Indexes in the ids, by the string of a key.
     private var places: [ByteText: UInt32] = [:]
     /// The same for rows without a key, by number.
     private var numbers: [UInt64: UInt32] = [:]
 
-    /// An empty list.
+    /// Creates an empty list.
     init() {}
 
-    /// All rows of this very entity.
+    /// Lists all rows of exactly this entity.
     ///
-    /// - Parameter columns: those of the key; nil if rows are told by their ids.
+    /// - Parameter columns: the columns of the key; nil if rows are identified by their ids.
     init(of store: ComparedStore, _ entity: SchemaEntity, _ columns: [Int]?) throws {
         ids = try store.ids(of: entity)
         guard let columns else {
@@ -136,7 +136,7 @@ private struct RowList {
         }
     }
 
-    /// Takes the row off the list that is the same object as one of the other store.
+    /// Removes the row that is the same object as a row of the other store, and returns its id.
     mutating func take(_ row: Row, _ columns: [Int]?, _ store: ComparedStore) throws -> ObjectID? {
         let text = columns == nil ? nil : try store.key(columns, row).text
         let place =
@@ -148,7 +148,7 @@ private struct RowList {
         return place.map { ids[Int($0)] }
     }
 
-    /// What is left, in the order of the store.
+    /// The remaining rows, in the order of the store.
     var left: [ObjectID] {
         (Array(places.values) + Array(numbers.values)).sorted().map { ids[Int($0)] }
     }
@@ -157,12 +157,12 @@ private struct RowList {
 extension ComparedStore {
     private static let portion = 1024
 
-    /// The rows of this very entity.
+    /// Passes the rows of exactly this entity to `body`, in portions.
     func forEachPortion(of entity: SchemaEntity, _ body: ([Row]) throws -> Void) throws {
         try forEachPortion(of: try ids(of: entity), body)
     }
 
-    /// The rows of objects.
+    /// Passes the rows of objects to `body`, in portions.
     func forEachPortion(of ids: [ObjectID], _ body: ([Row]) throws -> Void) throws {
         for start in stride(from: 0, to: ids.count, by: Self.portion) {
             try body(try rows(ids[start..<min(start + Self.portion, ids.count)]))
@@ -170,7 +170,7 @@ extension ComparedStore {
     }
 }
 
-/// What an entity has in both stores.
+/// The common columns and relationships of an entity in both stores.
 private struct Pairing {
     private let first: ComparedStore
     private let second: ComparedStore
@@ -184,7 +184,7 @@ private struct Pairing {
         let ours: Int
         let theirs: Int
         let isOrdered: Bool
-        /// Whether who is a member is compared elsewhere.
+        /// Whether the members are compared elsewhere, and only their order here.
         let isOrderOnly: Bool
     }
 
@@ -197,7 +197,7 @@ private struct Pairing {
         self.ours = ours
         self.theirs = theirs
         columns = ours.columns.enumerated().compactMap { index, column in
-            // Ids of two stores say nothing about each other.
+            // Ids of two stores are unrelated.
             theirs.columnIndex(named: column.name).map {
                 (column.name, index, $0, column.attribute != nil)
             }
@@ -222,7 +222,8 @@ private struct Pairing {
         }
     }
 
-    /// Whether two values are printed alike: NaN is not equal to itself, and texts may be equal that are not the same.
+    /// Returns whether two values are printed the same: NaN does not equal itself, and equal strings may have
+    /// different bytes.
     private static func isSame(_ one: JSONValue, _ other: JSONValue) -> Bool {
         if case .string(let text) = one, case .string(let other) = other {
             return text.hasSameBytes(as: other)
@@ -230,7 +231,7 @@ private struct Pairing {
         return one.line.hasSameBytes(as: other.line)
     }
 
-    /// The properties that differ, row by row.
+    /// Returns the properties that differ, row by row.
     func differences(_ rows: [Row], _ others: [Row]) throws -> [[RowDifference.Property]] {
         var result: [[RowDifference.Property]] = []
         for (row, other) in zip(rows, others) {

@@ -7,7 +7,7 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// Writes what is left of a damaged store into a new one.
+/// Recovers a damaged store into a new one.
 struct SalvageCommand: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",
@@ -145,7 +145,7 @@ struct SalvageCommand: StoreCommand {
         return lines
     }
 
-    /// Losses of one kind in one block on one line.
+    /// Returns one line per kind of loss and block.
     private static func lossLines(_ report: SalvageReport) -> [String] {
         var lines: [String] = []
         var told = 0

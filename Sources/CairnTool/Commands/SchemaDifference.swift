@@ -1,19 +1,20 @@
-// How two models differ, in words.
+// The differences between two models, in words.
 //
-// Properties are compared by how `ModelDescription` describes them, a line each: what a person would see as different is.
+// Properties are compared by their lines in `ModelDescription`: what looks different to a person is
+// different.
 //
 // Threads: a value.
 
 import CairnModel
 
-/// One thing that two models do not have in common.
+/// A difference between two models.
 struct SchemaDifference {
     let entity: String
-    /// What of the entity: "attribute size", "unique code"; nil for the entity itself.
+    /// The part of the entity: "attribute size", "unique code"; nil for the entity itself.
     let part: String?
-    /// How it is in the first model; nil if it is not there.
+    /// Its description in the first model; nil if it is missing there.
     let first: String?
-    /// How it is in the second.
+    /// Its description in the second model; nil if it is missing there.
     let second: String?
 
     /// The difference as a sentence.
@@ -33,7 +34,8 @@ struct SchemaDifference {
         return text
     }
 
-    /// The differences, entity by entity in the order of the first model, then those of the second alone.
+    /// Returns the differences, entity by entity in the order of the first model, then the entities only in
+    /// the second.
     static func all(_ first: ManagedObjectModel, _ second: ManagedObjectModel) -> [SchemaDifference]
     {
         var differences: [SchemaDifference] = []
@@ -61,7 +63,7 @@ struct SchemaDifference {
         return differences
     }
 
-    /// What is said of an entity: the name of each part, and how it is.
+    /// Returns the parts of an entity: the name of each part, and its description.
     private static func parts(of entity: EntityDescription) -> [(part: String, text: String)] {
         var parts: [(String, String)] = [
             ("the entity", entity.isAbstract ? "abstract" : "not abstract"),
@@ -70,10 +72,10 @@ struct SchemaDifference {
         ]
         let lines = ModelDescription(ManagedObjectModel(entities: [entity])).description
             .split(separator: "\n")
-        // The first line counts entities, the second has the entity's name.
+        // The first line contains the number of entities, the second the entity's name.
         for line in lines.dropFirst(2) {
             let cells = Self.cells(line)
-            // The elements of a composite attribute have no word for what they are.
+            // The elements of a composite attribute have no word for their kind.
             let isElement = line.hasPrefix("    ")
             let name = isElement ? cells.prefix(1) : cells.prefix(2)
             let rest = cells.dropFirst(isElement ? 1 : 2)
@@ -82,7 +84,7 @@ struct SchemaDifference {
         return parts
     }
 
-    /// What stands in a line with two spaces or more in between.
+    /// Splits a line at two or more spaces.
     private static func cells(_ line: Substring) -> [String] {
         var cells: [String] = []
         var cell = ""

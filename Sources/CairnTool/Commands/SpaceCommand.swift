@@ -78,7 +78,7 @@ struct SpaceCommand: ParsableCommand {
         return table
     }
 
-    /// The encoding that most of a property's bytes are in, and that there are others.
+    /// Returns the encoding of most of a property's bytes, and whether there are others.
     private static func encoding(of property: StoreSpace.Property) -> String {
         guard let first = property.encodings.first else { return "" }
         let others = property.encodings.count - 1
@@ -173,14 +173,14 @@ struct SpaceCommand: ParsableCommand {
 }
 
 extension StoreSpace.Entity {
-    /// What is of no property.
+    /// The bytes that belong to no property.
     fileprivate var otherBytes: UInt64 {
         bytes - min(bytes, properties.reduce(0) { $0 + $1.bytes })
     }
 
-    /// The same of rows that live.
+    /// The same for live rows.
     fileprivate var otherLiveBytes: UInt64 {
-        // Every part is rounded by itself.
+        // Every part is rounded separately.
         let parts = properties.reduce(0) { $0 + $1.liveBytes }
         return min(otherBytes, liveBytes - min(liveBytes, parts))
     }

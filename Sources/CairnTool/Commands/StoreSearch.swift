@@ -1,10 +1,10 @@
-// Looks for an id, a key or a text in all of a store.
+// Searches a whole store for an id, a key or a string.
 //
-//   1. As an id: the object with that number in each hierarchy, or the one that a URI names.
+//   1. As an id: the object with that number in each hierarchy, or the object of a URI.
 //   2. As a key: each uniqueness constraint of one attribute, if the text is a value of its type.
-//   3. As a part of a text: each string attribute of each entity, one after the other, until there are enough.
+//   3. As a part of a string: each string attribute of each entity in turn, until the limit is reached.
 //
-// What was found by its key is not found again by the text of that key.
+// An object found by its key is not found again by the string of that key.
 //
 // Threads: one.
 
@@ -13,14 +13,14 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// A search for something whose place nobody knows.
+/// A search of a whole store.
 struct StoreSearch {
-    /// How something was found.
+    /// How a place was found.
     enum Kind: String {
         case id, key, text
     }
 
-    /// Where something was found.
+    /// The place of a match.
     struct Place {
         let entity: String
         let id: ObjectID
@@ -29,7 +29,7 @@ struct StoreSearch {
         let property: String?
         /// Its value.
         let value: Value
-        /// The id that was looked for, of an object that was deleted in favour of this one.
+        /// The requested id, of an object that was merged into this one.
         var led: ObjectID?
     }
 
@@ -40,7 +40,7 @@ struct StoreSearch {
 
     private let session: StoreSession
     private let snapshot: any StoreSnapshot
-    /// The entities that have objects of their own and are looked through.
+    /// The entities to search that have their own objects.
     private let entities: [SchemaEntity]
     private let limit: Int
     private var places: [Place] = []
@@ -57,9 +57,9 @@ struct StoreSearch {
             .map { session.schema.entities[$0] }.filter { !$0.isAbstract }
     }
 
-    /// The places, at most as many as the limit says.
+    /// Returns the places, at most `limit`.
     ///
-    /// - Parameter progress: told each attribute before it is looked through.
+    /// - Parameter progress: called with each attribute before it is searched.
     mutating func find(_ text: String, progress: (String) -> Void) throws -> [Place] {
         try findID(text)
         try findKeys(text)
@@ -125,7 +125,7 @@ struct StoreSearch {
             predicate: try condition.bound(to: entity, in: session.schema))
         fetch.includesSubentities = false
         fetch.includesRows = true
-        // As many more as may be there already.
+        // The full limit, since some of the rows may already be known.
         fetch.limit = limit
         let property = entity.columns[column].name
         for row in try snapshot.fetch(fetch).rows where places.count < limit {

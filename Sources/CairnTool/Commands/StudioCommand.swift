@@ -1,10 +1,10 @@
-// cairn studio: a page over a store, in the browser.
+// cairn studio: serves a page for a store to the browser.
 
 import ArgumentParser
 import CairnInspection
 import CairnStudio
 
-/// Serves a page over a store until somebody ends it.
+/// Serves a page for a store until the user ends it.
 struct StudioCommand: OneStoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "studio", abstract: "Look at a store in the browser.",
@@ -66,7 +66,7 @@ struct StudioCommand: OneStoreCommand {
         }
     }
 
-    /// Runs a command line as it was given to the tool; every error is a `Failure`.
+    /// Runs a command line like the tool; every error is a `Failure`.
     static func runCommand(_ arguments: [String]) throws {
         do {
             var command = try CairnCommand.parseAsRoot(arguments)

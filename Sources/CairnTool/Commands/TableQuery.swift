@@ -4,9 +4,9 @@ import CairnInspection
 import CairnModel
 import CairnStore
 
-/// A question whose answer is a table of values.
+/// A query whose result is a table of values.
 struct TableQuery {
-    /// What was given on the command line.
+    /// The options on the command line.
     struct Options {
         var columns: [String] = []
         var groupBy: [String] = []
@@ -17,7 +17,7 @@ struct TableQuery {
     private let request: StoreTableFetch
     private let entity: SchemaEntity
 
-    /// Whether the options ask for more than values of objects.
+    /// Returns whether the options require more than values of objects.
     static func isNeeded(_ options: Options, _ entity: SchemaEntity) -> Bool {
         !options.groupBy.isEmpty || options.having != nil || options.isDistinct
             || options.columns.contains {
@@ -25,7 +25,7 @@ struct TableQuery {
             }
     }
 
-    /// - Throws: `Failure` that names the option, and the place in its text if it cannot be read.
+    /// - Throws: `Failure` that names the option, and the position in its text if it cannot be parsed.
     init(_ options: Options, _ fetch: StoreFetch, _ entity: SchemaEntity, _ session: StoreSession)
         throws
     {
@@ -67,7 +67,8 @@ struct TableQuery {
         try check(options, session.schema)
     }
 
-    /// Says which option does not fit the entity: if all together do not, each is looked at by itself.
+    /// Throws an error about the option that does not fit the entity: if the combination fails, checks each
+    /// separately.
     private func check(_ options: Options, _ schema: Schema) throws {
         guard let whole = misfit(request.terms, request.fetch.sort, schema) else { return }
         let count = ExpressionNode.collection(.count, of: .evaluatedObject, path: nil)
@@ -103,7 +104,7 @@ struct TableQuery {
         }
     }
 
-    /// Prints the table, or how it was made.
+    /// Prints the table, or its query plan.
     func run(_ snapshot: any StoreSnapshot, json: Bool, explain: Bool, to console: Console) throws {
         if explain {
             let plan = try snapshot.explain(request)
@@ -132,7 +133,7 @@ struct TableQuery {
 }
 
 extension Value {
-    /// Whether it stands at the right of a column.
+    /// Whether the value is right-aligned in a column.
     fileprivate var isNumberOrNull: Bool {
         switch self {
         case .null, .integer, .decimal, .double, .float: true

@@ -6,7 +6,7 @@
 enum FolderFeature {
     case frames, salvage, compaction, space, pastStates, backup
 
-    /// The error for a store without the feature.
+    /// Returns the error for a store without the feature.
     func refusal(of title: String) -> Failure {
         Failure("\(title): \(sentence)")
     }

@@ -1,4 +1,4 @@
-// Stores in folders: those of the log-structured engine.
+// Stores in folders, of the log-structured engine.
 //
 // Threads: values.
 
@@ -25,7 +25,7 @@ package struct FolderKind: StoreKind {
         try openLog(place, access)
     }
 
-    /// The same, as a store of the log-structured engine.
+    /// Opens a store as one of the log-structured engine.
     package func openLog(_ place: String, _ access: StoreAccess) throws -> LogStore {
         try LogStore.open(at: place, options: Self.options(access))
     }
@@ -39,9 +39,10 @@ package struct FolderKind: StoreKind {
         options.createsIfMissing = true
         let store = try LogStore.open(at: place, schema: schema, options: options)
         return try store.closing {
-            // Who made the store is known only now: another process may have been faster.
+            // Only now it is known whether this process created the store: another process may have been
+            // faster.
             guard store.recovery.wasCreated else { return try body(store, false) }
-            // Nobody else writes to it before it is known whether it stays.
+            // No other process writes to it until it is known whether it stays.
             return try store.whileAloneInWriting {
                 let isEmpty = store.lastCommit == 1
                 do {
@@ -55,7 +56,7 @@ package struct FolderKind: StoreKind {
     }
 
     private static func remove(_ path: String, keepingFolder: Bool) {
-        // It was made a moment ago and holds nothing; what cannot be removed does no harm either.
+        // It was created a moment ago and is empty; files that cannot be removed do no harm.
         let files = FileManager.default
         for name in (try? files.contentsOfDirectory(atPath: path)) ?? []
         where name == "lock" || name.hasSuffix(".segment") {
@@ -109,7 +110,7 @@ package struct FolderKind: StoreKind {
         options.pastStates = access.pastStates
         if access.isReadOnly {
             options.followsWriter = access.stays
-            // It is open for a moment, and not while another machine has it open to write.
+            // It is open only briefly, and not while another machine has it open for writing.
             options.allowsSharedDisk = access.allowsSharedDisk || !access.stays
         } else {
             options.allowsSharedDisk = access.allowsSharedDisk
@@ -118,7 +119,7 @@ package struct FolderKind: StoreKind {
     }
 }
 
-/// Leads a store in a folder to another model.
+/// Migrates a store in a folder to another model.
 private struct LogMigrator: StoreMigrator {
     let place: String
     let options: LogStoreOptions

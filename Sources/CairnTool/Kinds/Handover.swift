@@ -1,7 +1,7 @@
-// Hands a command line over to another tool, which replaces this process.
+// Replaces this process by another tool, with the same command line.
 //
 //   1. The tool is next to this one, or in a folder of PATH.
-//   2. It must not be a link to this one, which would never end.
+//   2. It must not be a link to this one, which would recurse forever.
 //
 // Threads: one.
 
@@ -15,7 +15,7 @@ import FoundationEssentials
     import Darwin
 #endif
 
-/// Finds and runs the tool that receives command lines which this one cannot execute.
+/// Finds and runs the tool for command lines that this one cannot execute.
 package struct Handover: Sendable {
     /// Another tool.
     package struct Recipient: Sendable {
@@ -23,10 +23,10 @@ package struct Handover: Sendable {
         /// What it is required for, as the start of a sentence.
         private let purpose: String
 
-        /// The tool that knows stores in databases.
+        /// The tool for stores in databases.
         package static let postgres = Recipient(
             name: "cairn-postgres", purpose: "stores in PostgreSQL require")
-        /// The tool that rewrites sources.
+        /// The tool for rewriting sources.
         static let port = Recipient(name: "cairn-port", purpose: "porting sources requires")
 
         /// Instructions if the tool is missing.
@@ -39,12 +39,12 @@ package struct Handover: Sendable {
     }
 
     private let recipient: Recipient
-    /// Where it is looked for, in this order.
+    /// The folders to search, in this order.
     private let folders: [String]
-    /// The program that looks for it.
+    /// The path of the searching program.
     private let own: String?
 
-    /// Looks beside a program, and where PATH says.
+    /// Searches next to a program, and in the folders of PATH.
     package init(to recipient: Recipient, beside own: String?, path: String?) {
         self.recipient = recipient
         self.own = own
@@ -52,7 +52,7 @@ package struct Handover: Sendable {
         folders = (besides ?? []) + (path ?? "").split(separator: ":").map(String.init)
     }
 
-    /// Looks beside this process's own program, and where PATH says.
+    /// Searches next to this process's own program, and in the folders of PATH.
     package static func standard(to recipient: Recipient) -> Handover {
         Handover(
             to: recipient, beside: ownProgram, path: ProcessInfo.processInfo.environment["PATH"])
@@ -65,14 +65,14 @@ package struct Handover: Sendable {
         return CommandLine.arguments.first.flatMap { $0.contains("/") ? real($0) : nil }
     }
 
-    /// Where a path leads, without links; nil if nowhere.
+    /// Returns the path without links; nil if it does not exist.
     private static func real(_ path: String) -> String? {
         guard let found = realpath(path, nil) else { return nil }
         defer { free(found) }
         return String(cString: found)
     }
 
-    /// The path of the other tool; nil if there is none.
+    /// The path of the other tool; nil if it is missing.
     var program: String? {
         let real = own.flatMap(Self.real)
         return folders.lazy.map { "\($0)/\(recipient.name)" }.first { path in
@@ -83,7 +83,7 @@ package struct Handover: Sendable {
 
     /// Runs the other tool with the same arguments. It does not return.
     ///
-    /// - Throws: `Failure` if there is none.
+    /// - Throws: `Failure` if the tool is missing.
     func run(_ arguments: [String]) throws {
         guard let program else { throw Failure(recipient.advice) }
         var words = ([program] + arguments).map { strdup($0) } + [nil]

@@ -1,18 +1,18 @@
-// A store that stays open while several commands work on it, as the studio keeps one.
+// A store that stays open while several commands use it, as in the studio.
 //
 // Threads: any.
 
 import CairnLog
 import CairnStore
 
-/// A store that is open already for the commands that run in a task or a thread.
+/// An open store for the commands that run in a task or a thread.
 final class HeldStore: Sendable {
-    /// That of the command that is running; nil: each command opens its store and closes it.
+    /// The store for the running command; nil: each command opens and closes its store.
     @TaskLocal static var current: HeldStore?
 
     let place: String
     let store: any CommandStore
-    /// Who writes, in place of the command.
+    /// The author of changes, instead of the command.
     let author: String?
 
     init(place: String, store: any CommandStore, author: String? = nil) {
@@ -21,7 +21,7 @@ final class HeldStore: Sendable {
         self.author = author
     }
 
-    /// The store, if it is the one at a place and can do what it is opened for.
+    /// Returns the store if it is the one at a place and allows the requested access.
     static func store(at place: String, _ access: StoreAccess) -> (any CommandStore)? {
         guard let held = current, held.place == place,
             access.isReadOnly || !held.store.isReadOnly
@@ -31,7 +31,7 @@ final class HeldStore: Sendable {
 }
 
 extension StoreKind {
-    /// Runs a body with a store that exists: the one that is held open, or one that is opened and closed for it.
+    /// Runs a body with an existing store: the held store, or one that is opened and closed for the body.
     func using<Result>(
         _ place: String, _ access: StoreAccess, _ body: (any CommandStore) throws -> Result
     ) throws -> Result {
@@ -42,7 +42,7 @@ extension StoreKind {
 }
 
 extension FolderKind {
-    /// The same, as a store of the log-structured engine.
+    /// Runs a body in the same way with a store of the log-structured engine.
     func usingLog<Result>(
         _ place: String, _ access: StoreAccess, _ body: (LogStore) throws -> Result
     ) throws -> Result {

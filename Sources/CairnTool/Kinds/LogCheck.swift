@@ -1,4 +1,4 @@
-// What a check of a store in a folder has found.
+// The result of checking a store in a folder.
 //
 // Threads: values.
 
@@ -6,12 +6,12 @@ import CairnInspection
 import CairnLog
 import CairnStore
 
-/// What a check of a store in a folder has found.
+/// The result of checking a store in a folder.
 struct LogCheck {
     let report: StoreCheckReport
     let path: String
 
-    /// The same as text.
+    /// The result as text.
     var printout: StorePrintout {
         StorePrintout(
             lines: Self.lines(report, path),

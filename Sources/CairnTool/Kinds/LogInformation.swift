@@ -8,14 +8,14 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// What is known of a store in a folder.
+/// The known facts about a store in a folder.
 struct LogInformation {
     private let path: String
     private let status: StoreStatus
     private var contents: Contents?
     private var failure: (any Error)?
 
-    /// - Parameter opens: whether the store is opened, to say what it has.
+    /// - Parameter opens: whether to open the store to describe its contents.
     init(of path: String, opens: Bool) throws {
         self.path = path
         status = try LogStore.status(at: path)
@@ -34,26 +34,26 @@ struct LogInformation {
         }
     }
 
-    /// The same as text.
+    /// The description as text.
     var printout: StorePrintout {
         StorePrintout(
             lines: Self.lines(path, status) + (contents.map(Self.lines) ?? []),
             json: Self.json(path, status, contents), failure: failure)
     }
 
-    /// What is known of a store that opens.
+    /// The facts about a store that can be opened.
     private struct Contents {
         let schema: Schema
         let statistics: StoreStatistics
         let metadata: StoreMetadata
-        /// nil if it keeps none.
+        /// nil if the store keeps none.
         let history: History?
         let redirects: Int
         /// nil if none are kept.
         let past: PastStateBounds?
     }
 
-    /// What is retained of the history.
+    /// The retained part of the history.
     private struct History {
         let bounds: PersistentHistoryBounds
         let use: (transactions: Int, bytes: UInt64)
@@ -129,7 +129,7 @@ struct LogInformation {
         return lines
     }
 
-    /// How much of the segments is alive.
+    /// Returns lines about the live part of the segments.
     private static func space(_ statistics: StoreStatistics) -> [String] {
         let bytes = statistics.segments.reduce(0) { $0 + $1.bytes }
         let live = statistics.segments.reduce(0) { $0 + $1.liveBytes }
@@ -157,7 +157,7 @@ struct LogInformation {
             let described = schema.entity(named: entity.name)
             let keys =
                 described?.constraints.map {
-                    // What they are is more than fits here: `cairn schema` says it.
+                    // The details do not fit here: `cairn schema` prints them.
                     $0.names.joined(separator: ",") + ($0.options == nil ? "" : " (with options)")
                 } ?? []
             let name =
@@ -172,7 +172,7 @@ struct LogInformation {
         return table
     }
 
-    /// The fetch indexes that the store's own model declares; nothing if it declares none.
+    /// Returns lines about the fetch indexes that the store's own model declares; none if it declares none.
     private static func indexes(_ statistics: StoreStatistics) -> [String] {
         guard !statistics.fetchIndexes.isEmpty else { return [] }
         var table = TextTable(
@@ -187,7 +187,7 @@ struct LogInformation {
         return [""] + table.lines
     }
 
-    /// What programs keep with the store; nothing if they keep nothing.
+    /// Returns lines about the programs' metadata; none if there are none.
     private static func metadata(_ metadata: StoreMetadata) -> [String] {
         guard !metadata.values.isEmpty else { return [] }
         var table = TextTable(["metadata", "value"], alignments: [.left, .left])
@@ -335,7 +335,7 @@ struct LogInformation {
         status.lastCommitTime.map { PlainText.value(.date(rounded($0))) }
     }
 
-    /// To the second: nobody reads more here.
+    /// Returns a date rounded down to the second: more precision is not useful here.
     private static func rounded(_ date: Date) -> Date {
         Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.rounded(.down))
     }

@@ -1,4 +1,4 @@
-// A kind of place that stores are in, as commands see it: a folder, or a database.
+// A kind of place for stores, from the commands' point of view: a folder, or a database.
 //
 // Commands use the contract (`CommandStore`). Everything else they need is implemented by each kind.
 //
@@ -11,51 +11,51 @@ package import CairnModel
 package import CairnMoving
 package import CairnStore
 
-/// A store with everything that commands ask of one.
+/// A store with all features that commands use.
 package typealias CommandStore = HistoryStore & MetadataStore
 
-/// A kind of place that stores are in.
+/// A kind of place for stores.
 package protocol StoreKind: Sendable {
-    /// Whether a place, as it was given, is one of this kind.
+    /// Returns whether a place from the command line is of this kind.
     func owns(_ place: String) -> Bool
 
-    /// A place as it is shown: nothing in it is secret.
+    /// Returns a place for output, without secrets.
     func title(of place: String) -> String
 
-    /// Whether there is a store at a place, or something of one.
+    /// Returns whether there is a store at a place, or a part of one.
     func isStore(_ place: String) throws -> Bool
 
-    /// Opens a store that exists. Whoever opens it closes it.
+    /// Opens an existing store. The caller closes it.
     func open(_ place: String, _ access: StoreAccess) throws -> any CommandStore
 
-    /// Opens a store to change it, or makes it with a schema, runs a body with it, and closes it. While a store that is new is
-    /// filled nobody else comes in between; it is taken away again if the body throws.
+    /// Opens a store for writing, or creates it with a schema, runs a body with it, and closes it. No other
+    /// process writes to a new store while it is filled; a new store is removed if the body throws.
     ///
-    /// - Parameter body: told whether the store is new.
+    /// - Parameter body: receives whether the store is new.
     func making<Result>(
         _ place: String, _ schema: Schema?, _ access: StoreAccess,
         _ body: (any CommandStore, Bool) throws -> Result
     ) throws -> Result
 
-    /// Gives the content of a state as the canonical JSON lines that Format/ defines, in pieces.
+    /// Passes the content of a state to `body` in pieces, as the canonical JSON lines that Format/ defines.
     func export(
         _ snapshot: any StoreSnapshot, of store: any CommandStore,
         _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws
 
-    /// What the store at a place is and has.
+    /// Describes the store at a place, and its contents.
     ///
-    /// - Parameter opens: whether it is opened for that, or only looked at from outside.
+    /// - Parameter opens: whether to open it for that, or only to examine it from outside.
     func information(of place: String, opens: Bool) throws -> StorePrintout
 
-    /// Compares everything in the store at a place with everything else.
+    /// Cross-checks everything in the store at a place.
     ///
-    /// - Parameter tell: told what is looked at, how much of it is done, and how much there is.
+    /// - Parameter tell: called with the current stage, the completed amount, and the total.
     func check(
         _ place: String, depth: CheckDepth, _ tell: @escaping (String, Int, Int) -> Void
     ) throws -> StorePrintout
 
-    /// What leads the store at a place to another model.
+    /// Returns a migrator for the store at a place.
     func migrator(of place: String, _ access: StoreAccess) -> any StoreMigrator
 
     /// Copies a store from or to a place of this kind.
@@ -67,18 +67,18 @@ package protocol StoreKind: Sendable {
 package struct StoreAccess: Sendable {
     /// Whether it only reads.
     package var isReadOnly = false
-    /// How many seconds to wait for others who write; nil: as long as such stores mostly do.
+    /// The seconds to wait for other writers; nil: the default of such stores.
     package var timeout: Double?
-    /// Whether it may be on a disk that other machines may have too.
+    /// Whether it may be on a disk that other machines may share.
     package var allowsSharedDisk = false
-    /// Whether a history is kept from now on; nil: as before.
+    /// Whether to keep a history from now on; nil: no change.
     package var tracksHistory: Bool?
-    /// How far back states are kept from now on; nil: as before.
+    /// How far back to keep states from now on; nil: no change.
     package var pastStates: PastStateRetention?
-    /// Whether it stays open, and one that only reads is to see what others write meanwhile.
+    /// Whether it stays open; a read-only store then sees later commits of other processes.
     package var stays = false
 
-    /// To read.
+    /// Read-only access.
     package static var reading: StoreAccess {
         var access = StoreAccess()
         access.isReadOnly = true
@@ -86,11 +86,11 @@ package struct StoreAccess: Sendable {
     }
 }
 
-/// What a kind says of a store, for people and for scripts.
+/// A description of a store by its kind, for people and for scripts.
 package struct StorePrintout {
     package var lines: [String]
     package var json: JSONValue
-    /// What goes wrong in the end; what is known is printed all the same.
+    /// The error at the end; the known facts are printed anyway.
     package var failure: (any Error)?
 
     package init(lines: [String], json: JSONValue, failure: (any Error)? = nil) {
@@ -100,38 +100,38 @@ package struct StorePrintout {
     }
 }
 
-/// Leads the store at a place to another model.
+/// Migrates the store at a place to another model.
 package protocol StoreMigrator {
-    /// By what can be inferred.
+    /// Migrates with inferred mappings.
     func migrate(to schema: Schema, _ choices: MigrationChoices) throws -> MigrationReport
 
-    /// Object by object, as `MigrationManager` does it.
+    /// Begins a migration object by object, as `MigrationManager` runs it.
     func begin(to schema: Schema, _ choices: MigrationChoices) throws -> any MappedMigration
 
-    /// The objects that violate constraints of the model. Nothing is written.
+    /// Returns the objects that violate constraints of the model. Writes nothing.
     func duplicates(for schema: Schema) throws -> [ConstraintDuplicates]
 }
 
-/// How a store is migrated.
+/// The options of a migration.
 package struct MigrationChoices: Sendable {
-    /// Whether it is refused if the disk has less room than it is likely to take.
+    /// Whether the migration fails if the disk probably has too little free space.
     package var checksSpace = true
-    /// What is saved under the old model, in the same commit.
+    /// A save under the old model, in the same commit.
     package var prelude: MigrationPrelude.Maker?
-    /// Told how far it is; it goes on as long as that gives true.
+    /// Called with the progress; the migration continues as long as it returns true.
     package var progress: (@Sendable (MigrationProgress) -> Bool)?
 
     package init() {}
 }
 
 extension PersistentStore {
-    /// Runs a body and closes the store, whatever happens.
+    /// Runs a body and closes the store in any case.
     package func closing<Result>(after body: () throws -> Result) throws -> Result {
         let result: Result
         do {
             result = try body()
         } catch {
-            // What went wrong first is what is told.
+            // The first error is reported.
             try? close()
             throw error
         }

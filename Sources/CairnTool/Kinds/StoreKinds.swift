@@ -1,7 +1,7 @@
-// The kinds of stores that a tool knows.
+// The store kinds that a tool supports.
 //
-//   1. Each kind in turn is asked whether it owns a place; a place that none owns is a folder.
-//   2. If a database's place belongs to no known kind, the whole command line is handed over to the tool that knows it,
+//   1. Each kind in turn is asked whether it owns a place; a place that no kind owns is a folder.
+//   2. If a database's place belongs to no known kind, the tool that supports it gets the whole command line,
 //      before anything is read or written.
 //   3. Places may contain passwords, so their titles are shown instead.
 //
@@ -9,38 +9,38 @@
 
 import CairnStore
 
-/// The kinds of stores that a tool knows.
+/// The store kinds that a tool supports.
 package struct StoreKinds: Sendable {
-    /// Those of the command that is running.
+    /// The kinds for the running command.
     @TaskLocal static var current = StoreKinds()
 
     private let others: [any StoreKind]
     private let handover: Handover?
 
     /// - Parameters:
-    ///   - others: all kinds but stores in folders.
-    ///   - handover: who gets command lines about stores in databases; nil: nobody.
+    ///   - others: all kinds except stores in folders.
+    ///   - handover: receives command lines about stores in databases; nil: none.
     package init(_ others: [any StoreKind] = [], handover: Handover? = nil) {
         self.others = others
         self.handover = handover
     }
 
-    /// The kind of a place.
+    /// Returns the kind of a place.
     ///
-    /// - Throws: `Failure` if it is in a database and the tool knows none.
+    /// - Throws: `Failure` if it is in a database and the tool supports none.
     func kind(of place: String) throws -> any StoreKind {
         if let kind = others.first(where: { $0.owns(place) }) { return kind }
         guard DatabaseURL.isOne(place) else { return FolderKind() }
         throw Failure(Handover.Recipient.postgres.advice)
     }
 
-    /// A place as it is shown, whether the tool knows its kind or not.
+    /// Returns a place for output, whether the tool supports its kind or not.
     func title(of place: String) -> String {
         (try? kind(of: place))?.title(of: place) ?? DatabaseURL.anything
     }
 
-    /// Sees to it that stores at these places can be opened: where this tool cannot, another one gets the command line, and
-    /// this does not return.
+    /// Ensures that stores at these places can be opened: if this tool cannot open them, another one gets the
+    /// command line, and this function does not return.
     func prepare(_ places: [String], arguments: [String]) throws {
         let isForeign = places.contains { place in
             DatabaseURL.isOne(place) && !others.contains { $0.owns(place) }
@@ -48,7 +48,7 @@ package struct StoreKinds: Sendable {
         if isForeign { try handover?.run(arguments) }
     }
 
-    /// A text that may have arguments of the command line in it, without what is secret in those.
+    /// Returns a text without the secrets of arguments that it may contain.
     func hidingSecrets(of arguments: [String], in text: String) -> String {
         var text = text
         for argument in arguments {
@@ -60,23 +60,23 @@ package struct StoreKinds: Sendable {
     }
 }
 
-/// What says that a place is in a database.
+/// Recognizes places in a database.
 package enum DatabaseURL {
-    /// What is shown of a place of which nothing is known.
+    /// The title of a place without a known kind.
     package static let anything = "postgresql://…"
 
     private static let schemes = ["postgresql://", "postgres://"]
 
-    /// Whether a place is in a database.
+    /// Returns whether a place is in a database.
     package static func isOne(_ place: String) -> Bool { schemes.contains(where: place.hasPrefix) }
 
-    /// Refuses a place for something that can only be put into a folder.
+    /// Throws if a place that must be a folder is in a database.
     static func refuse(_ place: String, for what: String) throws {
         guard isOne(place) else { return }
         throw Failure("\(StoreKinds.current.title(of: place)): \(what) requires a folder")
     }
 
-    /// The place in an argument such as --to=postgresql://…
+    /// Returns the place in an argument such as --to=postgresql://…
     static func found(in argument: String) -> String? {
         let start = schemes.compactMap { argument.firstRange(of: $0)?.lowerBound }.min()
         return start.map { String(argument[$0...]) }

@@ -1,8 +1,9 @@
-// Strings compared as a store compares keys: by their bytes. To Swift, é equals é, however many scalars it has.
+// Strings that compare like keys in a store: by their bytes. In Swift, é equals é, however many scalars it
+// has.
 
 import CairnModel
 
-/// A text that is equal only to one of the same bytes.
+/// A string that is equal only to one with the same bytes.
 struct ByteText: Hashable, Comparable {
     let text: String
 

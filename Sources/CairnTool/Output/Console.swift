@@ -1,7 +1,7 @@
-// Where a command's output goes: the terminal, a file, or a test.
+// The output of a command: to the terminal, a file, or a test.
 //
-// Standard output is collected and written in portions; errors and progress are written at once, after what
-// was printed before them. Progress is one line on standard error, only where that is a terminal.
+// Standard output is collected and written in portions; errors and progress are written immediately, after
+// everything printed before them. Progress is one line on standard error, only if that is a terminal.
 //
 // Output errors are remembered, and reported when the command ends.
 //
@@ -20,30 +20,30 @@ import SystemPackage
 
 /// The output of a command.
 final class Console: @unchecked Sendable {
-    // A command prints from the thread it runs in, and no other has the console meanwhile.
+    // A command prints from its own thread, and no other thread uses the console during that time.
 
-    /// The console of the command that is running.
+    /// The console of the running command.
     @TaskLocal static var current = Console.standard
 
     /// The console of the process.
     static let standard = Console(
         output: { _ = try FileDescriptor.standardOutput.writeAll($0) },
-        // There is nobody to tell that nobody can be told.
+        // An error on standard error cannot be reported.
         errors: { _ = try? FileDescriptor.standardError.writeAll($0) },
         isTerminal: isatty(1) == 1, showsProgress: isatty(2) == 1)
 
-    /// Whether the output is read by a person at once.
+    /// Whether a person reads the output immediately.
     let isTerminal: Bool
-    /// Whether progress is shown, over what was shown before.
+    /// Whether progress is shown, in place of the previous progress.
     let showsProgress: Bool
-    /// Why a part of the output could not be written; nil if all of it was.
+    /// The error that prevented a part of the output; nil if all of it was written.
     private(set) var outputError: (any Error)?
     private let output: (UnsafeRawBufferPointer) throws -> Void
     private let errors: (UnsafeRawBufferPointer) -> Void
     private var collected: [UInt8] = []
     private var progressWidth = 0
 
-    /// Gives the output in portions, and the errors at once.
+    /// Passes the output in portions, and the errors immediately.
     init(
         output: @escaping (UnsafeRawBufferPointer) throws -> Void,
         errors: @escaping (UnsafeRawBufferPointer) -> Void, isTerminal: Bool = false,
@@ -63,19 +63,19 @@ final class Console: @unchecked Sendable {
         if collected.count >= 64 << 10 { flush() }
     }
 
-    /// A text that stands out where a person reads it at once.
+    /// Returns a text that stands out on a terminal.
     func emphasized(_ text: String) -> String {
         isTerminal ? "\u{1B}[1m\(text)\u{1B}[0m" : text
     }
 
-    /// Prints bytes as they are.
+    /// Prints bytes unchanged.
     func print(bytes: UnsafeRawBufferPointer) {
         endProgress()
         flush()
         write(bytes)
     }
 
-    /// Prints lines where errors go. What a list or a store has brought into them does nothing to a terminal.
+    /// Prints lines to standard error. Content of lists and stores in them cannot control a terminal.
     func printError(_ text: String) {
         endProgress()
         flush()
@@ -84,13 +84,13 @@ final class Console: @unchecked Sendable {
         Array((visible + "\n").utf8).withUnsafeBytes(errors)
     }
 
-    /// Writes what was collected.
+    /// Writes the collected output.
     func flush() {
         collected.withUnsafeBytes(write)
         collected.removeAll(keepingCapacity: true)
     }
 
-    /// Shows how far a job is, over what was shown before.
+    /// Shows the progress of a job, in place of the previous progress.
     func progress(_ text: @autoclosure () -> String) {
         guard showsProgress else { return }
         flush()
@@ -100,7 +100,7 @@ final class Console: @unchecked Sendable {
         Array(("\r" + line + blank).utf8).withUnsafeBytes(errors)
     }
 
-    /// Takes the progress line away.
+    /// Removes the progress line.
     func endProgress() {
         guard progressWidth > 0 else { return }
         let blank = "\r" + String(repeating: " ", count: progressWidth) + "\r"
@@ -109,7 +109,7 @@ final class Console: @unchecked Sendable {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer) {
-        // Behind a gap nothing more may come.
+        // Nothing may follow a gap.
         guard outputError == nil, !bytes.isEmpty else { return }
         do { try output(bytes) } catch { outputError = error }
     }

@@ -1,34 +1,34 @@
-// What went wrong, as a person or a script can act on it.
+// Errors that a person or a script can act on.
 
 import CairnCoreData
 package import CairnInspection
 import CairnModel
 import CairnStore
 
-/// Why a command ends without success.
+/// The reason why a command ends without success.
 package struct Failure: Error, CustomStringConvertible {
-    /// How the tool ends. The numbers are part of what the tool promises.
+    /// The exit code of the tool. The numbers are part of its guarantees.
     package enum Code: Int32, Sendable {
         /// The job failed; nothing was changed.
         case failed = 1
-        /// The command line makes no sense.
+        /// The command line is invalid.
         case usage = 2
         /// The store is damaged.
         case damaged = 3
-        /// A damaged store was salvaged, or one of Core Data imported, and something of it is lost.
+        /// A damaged store was salvaged, or a Core Data store imported, and a part of it is lost.
         case incomplete = 4
     }
 
     package let message: String
     package let code: Code
-    /// Whether the message is printed as it is.
+    /// Whether the message is printed unchanged.
     var isWhole = false
-    /// Whether it is that something is not there.
+    /// Whether the failure is that something does not exist.
     private(set) var isAbsence = false
-    /// What else a script may want to know.
+    /// More data for scripts.
     package var details: [JSONValue.Member] = []
 
-    /// The message, where it is a part of another one.
+    /// The message as a part of another one.
     package var description: String { message }
 
     package init(_ message: String, code: Code = .failed, isWhole: Bool = false) {
@@ -37,7 +37,7 @@ package struct Failure: Error, CustomStringConvertible {
         self.isWhole = isWhole
     }
 
-    /// The same with another exit code.
+    /// Returns the same failure with another exit code.
     func with(_ code: Code) -> Failure {
         var failure = Failure(message, code: code, isWhole: isWhole)
         failure.details = details
@@ -45,7 +45,7 @@ package struct Failure: Error, CustomStringConvertible {
         return failure
     }
 
-    /// The same with another message.
+    /// Returns the same failure with another message.
     func changing(_ change: (String) -> String) -> Failure {
         var failure = Failure(change(message), code: code, isWhole: isWhole)
         failure.details = details
@@ -53,14 +53,14 @@ package struct Failure: Error, CustomStringConvertible {
         return failure
     }
 
-    /// The same, as one that says that something is not there.
+    /// The same failure, marked as the absence of something.
     var ofAbsence: Failure {
         var failure = self
         failure.isAbsence = true
         return failure
     }
 
-    /// What an error of the library means; nil for errors of others.
+    /// Creates the failure for an error of the library; nil for other errors.
     package init?(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
@@ -91,7 +91,7 @@ package struct Failure: Error, CustomStringConvertible {
     }
 
     private init(store error: StoreError) {
-        // What reading a list threw came through the store.
+        // An error from reading a list was passed through the store.
         if error.code == .rowsFailed, let cause = error.cause, let failure = Failure(cause) {
             self = failure
             return
@@ -134,10 +134,10 @@ package struct Failure: Error, CustomStringConvertible {
         ]
     }
 
-    /// How many parts of an error a person is shown.
+    /// The maximum number of details to print for people.
     private static let shownDetails = 50
 
-    /// The error's sentence with its place, and its parts on lines of their own.
+    /// Returns the error's message with its place, and one line per detail.
     private static func text(_ error: StoreError) -> String {
         let context = error.context
         var places: [String] = []
@@ -152,18 +152,18 @@ package struct Failure: Error, CustomStringConvertible {
         } else if let key = context.key {
             places.append(key)
         }
-        // A script gets them all; a person has seen enough.
+        // A script gets all of them; a person only some.
         let parts =
             error.conflicts.map { $0.text(withValues: true) } + error.details.map { text($0) }
         var more = parts.prefix(shownDetails).map { "\n  \($0)" }.joined()
         if parts.count > shownDetails {
             more += "\n  and \(PlainText.number(parts.count - shownDetails)) more"
         }
-        // Whoever asks has the store before them.
+        // The user knows the store.
         return (places + [context.detail ?? error.message]).joined(separator: ": ") + more
     }
 
-    /// The error as an object.
+    /// The error as a JSON object.
     var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init(key: "exit", value: .count(code.rawValue)),
@@ -174,7 +174,7 @@ package struct Failure: Error, CustomStringConvertible {
     }
 }
 
-/// An error that says itself what it means if nobody helps.
+/// An error that provides its own failure.
 protocol ExplainedError: Error {
     var failure: Failure { get }
 }

@@ -3,18 +3,18 @@
 import ArgumentParser
 import CairnInspection
 
-/// Whether a command says how far it is.
+/// Whether a command reports progress.
 struct ProgressOptions: ParsableArguments {
     @Flag(help: "Report progress on standard error even if it is not a terminal.")
     var progress = false
 
-    /// What tells a stage: on a terminal one line, elsewhere a line for every tenth if that is asked for.
+    /// Returns a progress reporter: one line on a terminal, elsewhere a line per tenth if requested.
     func teller(_ console: Console) -> ProgressTeller {
         ProgressTeller(console, isForced: progress)
     }
 }
 
-/// Tells how far a command is.
+/// Reports the progress of a command.
 final class ProgressTeller {
     private let console: Console
     private let isForced: Bool
@@ -25,7 +25,7 @@ final class ProgressTeller {
         self.isForced = isForced
     }
 
-    /// Says that so much of a stage is done.
+    /// Reports the completed part of a stage.
     func tell(_ stage: String, _ done: Int, _ total: Int) {
         if console.showsProgress {
             let share = total > 0 ? Int(Double(done) * 100 / Double(total)) : 100
@@ -38,6 +38,6 @@ final class ProgressTeller {
         last = line
     }
 
-    /// Takes the line away.
+    /// Removes the progress line.
     func end() { console.endProgress() }
 }

@@ -1,7 +1,7 @@
-// The commits of a store over time, from its files and its history.
+// Pictures of a store's commits over time, from its files and its history.
 //
-//   1. A store in a folder has the commits that its files have. The history knows those before them.
-//   2. Of others the history alone is known.
+//   1. A store in a folder has the commits in its files. The history contains those before them.
+//   2. For other stores only the history is known.
 //
 // Threads: one.
 
@@ -10,13 +10,13 @@ import CairnPictures
 import CairnStore
 import FoundationEssentials
 
-/// Makes pictures of commits over time.
+/// Creates pictures of commits over time.
 enum CommitPicture {
-    /// The commits of a store.
+    /// Returns the commits of a store.
     ///
     /// - Parameters:
-    ///   - place: where it is, as it was given.
-    ///   - store: the same store, if it opens.
+    ///   - place: the place from the command line.
+    ///   - store: the same store, if it can be opened.
     static func timeline(at place: String, _ store: (any CommandStore)?) throws -> CommitTimeline {
         var commits: [CommitTimeline.Commit] = []
         if !DatabaseURL.isOne(place) {

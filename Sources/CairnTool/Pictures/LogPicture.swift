@@ -1,6 +1,6 @@
-// The files of a store in a folder, to a strip of segments.
+// Pictures of the files of a store in a folder, as a strip of segments.
 //
-// A store that does not open has segments too: then nobody knows how much of them is alive.
+// A store that cannot be opened has segments too: then their live part is unknown.
 //
 // Threads: one.
 
@@ -10,20 +10,20 @@ import CairnModel
 import CairnPictures
 import CairnStore
 
-/// Makes strips of segments.
+/// Creates strips of segments.
 enum LogPicture {
-    /// The strip of a store in a folder.
+    /// Returns the strip of a store in a folder.
     ///
     /// - Parameters:
-    ///   - store: the same store, if it opens.
-    ///   - damage: what else is known of damaged segments, by number.
+    ///   - store: the same store, if it can be opened.
+    ///   - damage: additional information about damaged segments, by number.
     static func strip(of folder: String, _ store: LogStore?, damage: [UInt32: String] = [:]) throws
         -> LogStrip
     {
         try strip(of: try LogStore.status(at: folder), store, damage: damage)
     }
 
-    /// The strip of a store in a folder, by what is known of its files.
+    /// Returns the strip of a store in a folder, from the status of its files.
     static func strip(
         of status: StoreStatus, _ store: LogStore?, damage: [UInt32: String] = [:]
     ) throws -> LogStrip {

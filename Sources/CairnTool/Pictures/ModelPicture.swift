@@ -1,9 +1,9 @@
-// A model, or how it differs from another version of it, as a diagram.
+// Diagrams of a model, or of its differences from another version.
 //
-//   1. Entities, properties, constraints and indexes are those that each entity declares; what it inherits stands in its
-//      parent's box.
-//   2. Compared with another version, what is there alone is drawn too, as removed. Properties differ if what is said of them
-//      differs (ModelDescription). Entities and properties are the same if they have the same name.
+//   1. Entities, properties, constraints and indexes are those that each entity declares; inherited ones are
+//      in its parent's box.
+//   2. In a comparison with another version, elements that exist only there are drawn as removed. Properties
+//      differ if their descriptions differ (ModelDescription). Entities and properties are matched by name.
 //
 // Threads: values.
 
@@ -11,14 +11,14 @@ import CairnInspection
 import CairnModel
 import CairnPictures
 
-/// Makes diagrams of models.
+/// Creates diagrams of models.
 enum ModelPicture {
-    /// The diagram of a model.
+    /// Returns the diagram of a model.
     ///
     /// - Parameters:
-    ///   - objects: how many objects of their own entities have, by name.
-    ///   - older: the version that it is compared with; nil: none.
-    ///   - name: what that is called.
+    ///   - objects: the number of objects of each entity itself, by name.
+    ///   - older: the version to compare with; nil: none.
+    ///   - name: the name of that version.
     static func diagram(
         of model: ManagedObjectModel, objects: [String: Int] = [:],
         against older: ManagedObjectModel? = nil, named name: String = "the other version"
@@ -70,7 +70,7 @@ enum ModelPicture {
         return box
     }
 
-    /// Marks what differs, and adds what is in the older version alone.
+    /// Marks differences, and adds elements that exist only in the older version.
     private static func merge<Part>(
         _ parts: inout [Part], _ older: [Part], _ name: KeyPath<Part, String>,
         _ change: WritableKeyPath<Part, ModelDiagram.Change?>, _ words: (Part) -> String
@@ -149,11 +149,11 @@ enum ModelPicture {
 }
 
 extension ModelDiagram.Attribute {
-    /// All that is said of it.
+    /// The whole description.
     fileprivate var words: String { remark ?? type }
 }
 
 extension ModelDiagram.Relationship {
-    /// All that is said of it.
+    /// The whole description.
     fileprivate var words: String { "\(destination) \(arity) \(remark ?? "")" }
 }

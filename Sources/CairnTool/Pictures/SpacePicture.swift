@@ -1,8 +1,8 @@
-// What takes how much space, from a store to a treemap.
+// Treemaps of a store's disk usage.
 //
-//   1. Of a store in a folder: properties, heads of rows and dead rows by entity; indexes, as they lie in memory; checkpoints;
-//      and what is left of the segments. (StoreSpace)
-//   2. Of others: the tables, each a part of its entity. (What `cairn info` prints.)
+//   1. For a store in a folder: properties, row headers and dead rows by entity; indexes, as they are in
+//      memory; checkpoints; and the rest of the segments. (StoreSpace)
+//   2. For others: the tables, each a part of its entity. (The output of `cairn info`.)
 //
 // Threads: one.
 
@@ -11,12 +11,12 @@ import CairnLog
 import CairnPictures
 import CairnStore
 
-/// Makes treemaps of stores.
+/// Creates treemaps of stores.
 enum SpacePicture {
-    /// The treemap of a store that is open.
+    /// Returns the treemap of an open store.
     ///
-    /// - Parameter place: where it is, as it was given.
-    /// - Complexity: O(size of the content) of a store in a folder.
+    /// - Parameter place: the place from the command line.
+    /// - Complexity: O(size of the content) for a store in a folder.
     static func treemap(
         of store: any CommandStore, at place: String, progress: ((String, Int) -> Void)? = nil
     ) throws -> SpaceTreemap {
@@ -28,7 +28,7 @@ enum SpacePicture {
         return treemap(ofTables: information.json)
     }
 
-    /// The treemap of a store in a folder.
+    /// Returns the treemap of a store in a folder.
     static func treemap(of space: StoreSpace, _ checkpoints: [StoreStatus.Checkpoint])
         -> SpaceTreemap
     {
@@ -80,7 +80,7 @@ enum SpacePicture {
             entity: entity.isHidden ? nil : entity.name, parts: parts)
     }
 
-    /// What segments have beside the rows of entities.
+    /// Returns the content of segments other than the rows of entities.
     private static func rest(of space: StoreSpace) -> SpaceTreemap.Group {
         let bytes = space.segments.reduce(UInt64(0)) { $0 &+ $1.bytes }
         let live = space.segments.reduce(UInt64(0)) { $0 &+ $1.liveBytes }
@@ -99,7 +99,7 @@ enum SpacePicture {
             ])
     }
 
-    /// The treemap of a store in tables.
+    /// Returns the treemap of a store in tables.
     private static func treemap(ofTables information: JSONValue) -> SpaceTreemap {
         let tables = information["tables"]?.elements ?? []
         var sizes: [(name: String, bytes: UInt64)] = tables.compactMap { table in
@@ -127,6 +127,6 @@ enum SpacePicture {
 }
 
 extension UInt64 {
-    /// So much less, and never below 0: what is measured one after the other need not fit.
+    /// Returns the difference, at least 0: successive measurements need not be consistent.
     fileprivate func less(_ other: UInt64) -> UInt64 { self - Swift.min(self, other) }
 }

@@ -1,8 +1,8 @@
 // Two releases of a small list for the tour: sixty-odd airports as they were in 2010 and in 2024.
 //
-// The list was put together for this tour from public facts. Between the releases some airports got other
-// names, some opened, some closed, and two pairs exchanged a code: Istanbul's IST and Doha's DOH went to new
-// airports, while the old ones stayed with a code of their own.
+// The list was compiled for this tour from public facts. Between the releases some airports were renamed,
+// some opened, some closed, and two pairs exchanged a code: Istanbul's IST and Doha's DOH moved to new
+// airports, while the old ones kept a code of their own.
 
 /// The two releases, as CSV.
 enum AirportReleases {
@@ -15,7 +15,7 @@ enum AirportReleases {
     /// As of 2024.
     static let second = header + same + after
 
-    /// What did not change.
+    /// The unchanged lines.
     private static let same = """
         CYYZ,YYZ,Toronto Pearson International Airport,Toronto,CA,569,43.6772,-79.6306
         DNMM,LOS,Murtala Muhammed International Airport,Lagos,NG,135,6.5774,3.3212
@@ -57,7 +57,7 @@ enum AirportReleases {
 
         """
 
-    /// What changed, and what closed since, as it was in 2010.
+    /// The changed lines, and airports that have closed since, as of 2010.
     private static let before = """
         EDDB,SXF,Berlin Schönefeld Airport,Berlin,DE,157,52.38,13.5225
         EDDT,TXL,Berlin Tegel Airport,Berlin,DE,122,52.5597,13.2877
@@ -82,7 +82,7 @@ enum AirportReleases {
 
         """
 
-    /// What changed, and what opened since, as it was in 2024.
+    /// The changed lines, and airports that have opened since, as of 2024.
     private static let after = """
         EDDB,BER,Berlin Brandenburg Airport,Berlin,DE,157,52.3667,13.5033
         KBUR,BUR,Hollywood Burbank Airport,Burbank,US,778,34.2007,-118.3587

@@ -1,21 +1,21 @@
-// The tour that `cairn quickstart` gives.
+// The tour of `cairn quickstart`.
 //
-//   1. A fresh folder gets two releases of a list.
-//   2. Commands are printed and run as a user would run them: import, import over it, import again, query, inspect,
-//      check.
-//   3. Claims are verified, not only stated: the third import must not have made a commit.
+//   1. Creates two releases of a list in a fresh folder.
+//   2. Commands are printed and run as a user would run them: import, import over it, import again, query,
+//      inspect, check.
+//   3. Claims are verified, not only stated: the third import must not have created a commit.
 
 import CairnInspection
 import CairnLog
 import CairnStore
 import FoundationEssentials
 
-/// A tour in a folder of its own.
+/// A tour in its own folder.
 struct QuickstartTour {
     let folder: String
     let asJSON: Bool
     let console: Console
-    /// How the tool was called, for commands that can be copied.
+    /// The command that called the tool, for commands that can be copied.
     let tool: String
     /// Runs a command line.
     let runCommand: ([String]) throws -> Void
@@ -119,7 +119,7 @@ struct QuickstartTour {
         ([tool] + arguments).map(Self.quoted).joined(separator: " ")
     }
 
-    /// A word as a shell reads it.
+    /// Returns a word quoted for a shell.
     private static func quoted(_ word: String) -> String {
         let plain = word.utf8.allSatisfy { byte in
             switch byte {

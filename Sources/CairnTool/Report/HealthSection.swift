@@ -1,4 +1,4 @@
-// What the check found.
+// The findings of the check.
 
 import CairnInspection
 
@@ -8,7 +8,7 @@ struct HealthSection {
 
     init(_ content: ReportContent) { self.content = content }
 
-    /// Writes it.
+    /// Writes the section.
     func write(_ writer: inout HTMLWriter) {
         let health = content.health
         writer.add(

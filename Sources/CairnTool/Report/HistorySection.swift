@@ -1,4 +1,4 @@
-// Who changed what last.
+// The latest changes and their authors.
 
 /// The part of a report about the history.
 struct HistorySection {
@@ -6,7 +6,7 @@ struct HistorySection {
 
     init(_ content: ReportContent) { self.content = content }
 
-    /// Writes it.
+    /// Writes the section.
     func write(_ writer: inout HTMLWriter) {
         let transactions: [ReportContent.Transaction]
         switch content.transactions {

@@ -1,8 +1,8 @@
-// What of a report's words are values of objects, or names of people and machines, and is left out if that is asked for.
+// Removes values of objects, and names of people and machines, from a report on request.
 //
-// Left out: values in the history and in the metadata, who committed (each author has a number instead), the folder that the
-// store is in, and host, database, users and addresses. What stays: the model with all its names and defaults, numbers of
-// objects and commits, times, and names of programs.
+// It removes: values in the history and in the metadata, the authors of commits (each author has a number
+// instead), the folder of the store, and host, database, users and addresses. It keeps: the model with all
+// its names and defaults, numbers of objects and commits, times, and names of programs.
 //
 // Threads: one; it counts the authors.
 
@@ -11,17 +11,17 @@ import CairnModel
 import CairnStore
 import SystemPackage
 
-/// Leaves values and names out of a report.
+/// Removes values and names from a report.
 struct Redaction {
-    /// What stands where something was left out.
+    /// The replacement for removed text.
     static let gap = "left out"
 
-    /// Keys of what `cairn info` prints that name people and machines.
+    /// The keys in the output of `cairn info` that name people and machines.
     private static let names: Set<String> = ["host", "user", "address", "database"]
 
-    /// Whether anything is left out.
+    /// Whether anything is removed.
     let isOn: Bool
-    /// Where the store is, as that is shown.
+    /// The store's place for output.
     private let place: String
     private var authors: [String: Int] = [:]
 
@@ -30,23 +30,23 @@ struct Redaction {
         self.place = place
     }
 
-    /// What the store is called.
+    /// The name of the store.
     var title: String {
         guard isOn else { return place }
         if DatabaseURL.isOne(place) { return DatabaseURL.anything }
         return place.split(separator: "/").last.map(String.init) ?? "a store"
     }
 
-    /// A sentence that may name the store.
+    /// Returns a sentence that may name the store: by its title, if anything is removed.
     func sentence(_ text: String) -> String {
         guard isOn, place.count > 1 else { return text }
-        // Errors name a folder in its shortest spelling.
+        // Errors name a folder in its normalized form.
         return [place, FilePath(place).string].reduce(text) { $0.replacing($1, with: title) }
     }
 
-    /// What an error says.
+    /// Returns the message of an error, without values and the store's place if anything is removed.
     func sentence(_ error: any Error) -> String {
-        // Without what it is about: that may be a value.
+        // Without its details: they may contain a value.
         if isOn, var error = error as? StoreError {
             error.context.detail = nil
             error.conflicts = []
@@ -56,10 +56,10 @@ struct Redaction {
         return sentence(Failure(error)?.message ?? "\(error)")
     }
 
-    /// A value of an object.
+    /// Returns a value of an object, or its replacement if anything is removed.
     func value(_ text: String) -> String { isOn ? Self.gap : text }
 
-    /// Who committed.
+    /// Returns the author of a commit, by a number if anything is removed.
     mutating func author(_ name: String) -> String {
         guard isOn else { return name }
         let number = authors[name] ?? authors.count + 1
@@ -67,7 +67,7 @@ struct Redaction {
         return "author \(number)"
     }
 
-    /// What `cairn info` prints.
+    /// Returns the output of `cairn info`, without names and values if anything is removed.
     mutating func information(_ value: JSONValue) -> JSONValue {
         guard isOn else { return value }
         switch value {

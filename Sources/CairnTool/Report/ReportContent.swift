@@ -1,4 +1,4 @@
-// What a report says, before it is a page. What was left out of it is in nothing of this.
+// The content of a report, before it becomes a page. It contains nothing that was redacted.
 //
 // Threads: values.
 
@@ -7,9 +7,9 @@ import CairnLog
 import CairnModel
 import CairnPictures
 
-/// What is in a report of a store.
+/// The content of a report about a store.
 struct ReportContent {
-    /// Something that a store has, or why it could not be read.
+    /// A part of a store, or the reason why it could not be read.
     enum Part<Content> {
         case known(Content)
         case unknown(String)
@@ -19,9 +19,9 @@ struct ReportContent {
         }
     }
 
-    /// What the check says.
+    /// The result of the check.
     struct Health {
-        /// A place that is damaged.
+        /// A damaged place.
         struct Finding {
             let message: String
             let segment: UInt64?
@@ -29,18 +29,18 @@ struct ReportContent {
         }
 
         let isSound: Bool
-        /// What it says in words: how much it looked at, or why it could not.
+        /// The result in words: how much was checked, or why it could not be.
         let lines: [String]
         let findings: [Finding]
-        /// How many there are: not all of many are kept.
+        /// The number of findings: `findings` does not keep all of many.
         let count: UInt64
-        /// How the command ends that made the report; nil if all is well.
+        /// The failure with which the report command ends; nil if the store is sound.
         let failure: Failure?
     }
 
     /// A transaction of the history.
     struct Transaction {
-        /// Values of an object, from what to what.
+        /// The old and new values of an object.
         struct Values {
             let object: String
             let property: String
@@ -55,27 +55,27 @@ struct ReportContent {
         let values: [Values]
     }
 
-    /// What the store is called.
+    /// The name of the store.
     let title: String
-    /// When the report was made.
+    /// When the report was created.
     let made: String
     let isRedacted: Bool
-    /// How deep the check looked.
+    /// The depth of the check.
     let depth: String
-    /// What `cairn info` prints.
+    /// The output of `cairn info`.
     let information: JSONValue
     let health: Health
-    /// Why the store does not open; nil if it does.
+    /// The reason why the store cannot be opened; nil if it can.
     let problem: String?
     let model: Part<ManagedObjectModel>
-    /// Fetch indexes of the model that the store does not keep, and why.
+    /// Fetch indexes of the model that the store does not keep, and the reasons.
     let leftOutIndexes: [(name: String, entity: String, reason: String)]
-    /// Nil: it is in no folder.
+    /// Nil if the store is not in a folder.
     let space: Part<StoreSpace>?
     let treemap: Part<SpaceTreemap>
-    /// Nil: it is in no folder.
+    /// Nil if the store is not in a folder.
     let strip: Part<LogStrip>?
     let commits: Part<CommitTimeline>
-    /// The newest ones, newest first; nil: no history is kept.
+    /// The newest transactions, newest first; nil if there is no history.
     let transactions: Part<[Transaction]>?
 }

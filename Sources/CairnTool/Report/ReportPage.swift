@@ -1,4 +1,4 @@
-// A report as a page: one file, without scripts, that brings all it needs along.
+// A report as a page: one self-contained file without scripts.
 //
 // Threads: a value.
 
@@ -8,14 +8,14 @@ import CairnPictures
 
 /// A report as HTML.
 struct ReportPage {
-    /// What says that a file is a report.
+    /// Marks a file as a report.
     static let mark = "<meta name=\"generator\" content=\"cairn report\">"
 
     let content: ReportContent
-    /// The version of the tool that made it.
+    /// The version of the tool that created it.
     let version: String
 
-    /// A part of the page: its anchor, its title, and what writes it.
+    /// A part of the page: its anchor, its title, and the function that writes it.
     private struct Section {
         let anchor: String
         let title: String
@@ -163,7 +163,7 @@ struct ReportPage {
 }
 
 extension HTMLWriter {
-    /// Writes what is known as pictures, or why it is not known.
+    /// Writes a known part as pictures, or the reason why it is unknown.
     mutating func draw<Content>(
         _ part: ReportContent.Part<Content>, scrolls: Bool = false,
         _ pictures: (Content) -> [Picture]

@@ -1,8 +1,9 @@
-// Reads what a report says of a store, as far as it can be read.
+// Reads the content of a report from a store, as far as it can be read.
 //
-//   1. What the store is (as cairn info) and the check, which need no store that opens.
-//   2. Then it is opened once, and each part is read by itself: what is damaged is missing from its own part alone.
-//   3. Names and values are left out here, if that is asked for.
+//   1. Reads the description of the store (as cairn info) and the check, which do not require that it can be
+//      opened.
+//   2. Then opens it once, and reads each part separately: damage affects only its own part.
+//   3. Removes names and values here, on request.
 //
 // Threads: one.
 
@@ -15,11 +16,11 @@ import FoundationEssentials
 
 /// Reads a store for a report.
 struct ReportReader {
-    /// So many transactions are in a report, and so many values of each of the first few.
+    /// The maximum number of transactions in a report, and of values of each of the first few.
     private static let mostTransactions = 50
     private static let mostWithValues = 10
     private static let mostValues = 20
-    /// So many commits at the end of the history are looked through for them at first.
+    /// The number of commits at the end of the history that are searched for them at first.
     private static let window: UInt64 = 200
 
     let place: String
@@ -37,7 +38,7 @@ struct ReportReader {
         redaction = Redaction(isOn: redacts, place: StoreKinds.current.title(of: place))
     }
 
-    /// What an open store has.
+    /// The content of an open store.
     private struct Opened {
         var model: ManagedObjectModel
         var leftOutIndexes: [(name: String, entity: String, reason: String)]
@@ -50,7 +51,7 @@ struct ReportReader {
 
     /// Reads everything.
     ///
-    /// - Throws: If there is no store, or the check cannot be asked for what it was.
+    /// - Throws: An error if there is no store, or the requested check is invalid.
     mutating func read() throws -> ReportContent {
         let information: StorePrintout
         do {
@@ -58,11 +59,11 @@ struct ReportReader {
                 try $0.information(of: place, opens: true)
             }
         } catch {
-            // Files that cannot be opened at all: the check says which.
+            // Files that cannot be opened at all: the check reports which.
             guard try StoreSession.isStore(place) else { throw error }
             information = StorePrintout(lines: [], json: .object([] as [JSONValue.Member]))
         }
-        // A server says what it is also where there is no store.
+        // A server describes itself even without a store.
         if let failure = information.failure, try !StoreSession.isStore(place) { throw failure }
         let health = try health()
         let damage = Dictionary(
@@ -115,7 +116,7 @@ struct ReportReader {
                 try $0.check(place, depth: depth) { tell("checking \($0)", $1, $2) }
             }
         } catch {
-            // What makes no sense is no news of the store.
+            // An invalid request is not a finding about the store.
             if let failure = error as? Failure, failure.code == .usage { throw failure }
             return .init(
                 isSound: false, lines: [redaction.sentence(error)], findings: [], count: 0,
@@ -157,7 +158,7 @@ struct ReportReader {
     private mutating func read(_ session: StoreSession, damage: [UInt32: String]) throws -> Opened {
         let log = session.store as? LogStore
         let space = log.map { log in part { try self.space(of: log) } }
-        // Whoever has the store open is looked for each time: once is enough.
+        // Each status searches for processes that have the store open: once is enough.
         let status = log.map { _ in part { try LogStore.status(at: place) } }
         let treemap: ReportContent.Part<SpaceTreemap> =
             switch space {
@@ -222,7 +223,7 @@ struct ReportReader {
         }
     }
 
-    /// The newest transactions, the newest first. There may be few among many commits.
+    /// Returns the newest transactions, newest first. There may be few among many commits.
     private func newest(_ store: any CommandStore, _ bounds: PersistentHistoryBounds) throws
         -> [PersistentHistoryTransaction]
     {

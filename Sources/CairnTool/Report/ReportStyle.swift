@@ -1,4 +1,4 @@
-// How a report looks: light and dark as its reader's system is, on paper light, down to 360 pixels.
+// The style of a report: light and dark like its reader's system, light on paper, down to 360 pixels.
 
 import CairnPictures
 

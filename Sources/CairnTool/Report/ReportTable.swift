@@ -1,4 +1,4 @@
-// A table of a report. It scrolls by itself where the page is narrower.
+// A table of a report. It scrolls separately if the page is narrower.
 //
 // Threads: a value.
 
@@ -6,12 +6,12 @@
 struct ReportTable {
     /// A column.
     struct Column {
-        /// How its cells are set.
+        /// The style of its cells.
         enum Kind: String {
             case text, number
             /// On one line.
             case line
-            /// Each line on its own.
+            /// Each of its lines on a separate line.
             case lines
         }
 
@@ -26,7 +26,7 @@ struct ReportTable {
         fileprivate var style: String? { kind == .text ? nil : kind.rawValue }
     }
 
-    /// A cell: its text, where it leads, and how much of the largest one of its column it is, if a bar says that.
+    /// A cell: its text, its link, and its share of the largest cell in its column, if it has a bar.
     struct Cell {
         let words: String
         let link: String?
@@ -40,7 +40,7 @@ struct ReportTable {
     }
 
     let caption: String
-    /// Whether only those hear the caption who do not see the page: a title above says it as well.
+    /// Whether only screen readers get the caption: a title above shows it as well.
     var hidesCaption = false
     let columns: [Column]
     private(set) var rows: [[Cell]] = []
@@ -56,7 +56,7 @@ struct ReportTable {
         rows.append(cells)
     }
 
-    /// Writes it; the first cell of each row is the row's head.
+    /// Writes the table; the first cell of each row is the row's header.
     func write(to writer: inout HTMLWriter) {
         writer.add(
             "div", ["class": "scroll", "role": "region", "tabindex": "0", "aria-label": caption]

@@ -1,4 +1,4 @@
-// The model: how many objects its entities have, the diagram, and everything that is said of them.
+// The model: the number of objects of its entities, the diagram, and their full descriptions.
 
 import CairnInspection
 import CairnLog
@@ -8,7 +8,7 @@ import CairnPictures
 /// The parts of a report about the model.
 struct SchemaSection {
     private let content: ReportContent
-    /// What `cairn info` says of each entity.
+    /// The facts about each entity from `cairn info`.
     private let facts: [JSONValue]
     private let entities: [EntityDescription]
 
@@ -18,7 +18,7 @@ struct SchemaSection {
         entities = content.model.content?.entities ?? []
     }
 
-    /// Where the table of an entity is, by its name.
+    /// Returns the anchor of an entity's table, by its name.
     private func anchor(_ name: String) -> String? {
         entities.firstIndex { $0.name == name }.map { "entity-\($0)" }
     }
@@ -29,7 +29,7 @@ struct SchemaSection {
 
     // MARK: Entities
 
-    /// Writes how many objects and bytes each entity has.
+    /// Writes the number of objects and bytes of each entity.
     func writeEntities(_ writer: inout HTMLWriter) {
         guard !facts.isEmpty else {
             return writer.add("p", ["class": "missing"], isMissing ?? "The model has no entities.")
@@ -63,7 +63,8 @@ struct SchemaSection {
         table.write(to: &writer)
     }
 
-    /// What an entity takes: of a store in a folder in blocks and beside them, of another one its table.
+    /// Returns the bytes of an entity: for a store in a folder those in blocks and outside, for others those
+    /// of its table.
     private func bytes(of fact: JSONValue) -> (live: UInt64, dead: UInt64?)? {
         guard let name = fact["name"]?.string else { return nil }
         if let space = content.space?.content {
@@ -130,7 +131,7 @@ struct SchemaSection {
 
     // MARK: Constraints and indexes
 
-    /// Writes what is unique, and what the store finds fast.
+    /// Writes the uniqueness constraints and the indexes.
     func writeIndexes(_ writer: inout HTMLWriter) {
         if let isMissing { return writer.add("p", ["class": "missing"], isMissing) }
         if let space = content.space?.content, !space.indexes.isEmpty {

@@ -1,4 +1,4 @@
-// What takes how much space.
+// The disk usage.
 
 import CairnInspection
 import CairnLog
@@ -10,7 +10,7 @@ struct SpaceSection {
 
     init(_ content: ReportContent) { self.content = content }
 
-    /// Writes it.
+    /// Writes the section.
     func write(_ writer: inout HTMLWriter) {
         writer.draw(content.treemap) { [$0.picture(), $0.picture(width: 380)] }
         guard let space = content.space?.content else { return }

@@ -1,10 +1,10 @@
-// What the store is, as `cairn info` says it in JSON: whatever its kind, each thing under the words of its key.
+// The description of the store from the JSON of `cairn info`: each value with its key in words, for any kind.
 
 import CairnInspection
 
 /// The parts of a report about the store itself.
 struct StoreSection {
-    /// What other parts of a report show.
+    /// The keys that other parts of a report show.
     private static let elsewhere: Set<String> = [
         "store", "entities", "segments", "checkpoints", "tables", "fetchIndexes", "metadata",
         "damage",
@@ -17,11 +17,11 @@ struct StoreSection {
 
     init(_ content: ReportContent) { self.content = content }
 
-    /// Writes what is known of the store, and by whom it is open.
+    /// Writes the known facts about the store, and the processes that have it open.
     func write(_ writer: inout HTMLWriter) {
         writer.add("dl") { writer in
             for member in members where !Self.elsewhere.contains(member.key) {
-                // Mostly it is the same.
+                // Usually it is the same.
                 if member.key == "called", member.value == content.information["id"] { continue }
                 switch member.value {
                 case .null, .array: continue
@@ -45,7 +45,7 @@ struct StoreSection {
         table("checkpoints", "Checkpoints", &writer)
     }
 
-    /// Writes what programs keep with the store.
+    /// Writes the programs' metadata.
     func writeMetadata(_ writer: inout HTMLWriter) {
         guard let metadata = content.information["metadata"], case .object(let members) = metadata
         else {
@@ -57,11 +57,11 @@ struct StoreSection {
         table.write(to: &writer)
     }
 
-    /// Writes an array of objects as a table whose columns are their keys.
+    /// Writes an array of objects as a table with their keys as columns.
     private func table(_ key: String, _ caption: String, _ writer: inout HTMLWriter) {
         let elements = content.information[key]?.elements ?? []
         guard case .object(let first)? = elements.first else { return }
-        // What none of them has is no column.
+        // A key without a value in any of them has no column.
         let keys = first.map(\.key).filter { key in
             elements.contains { $0[key].map { $0 != .null } ?? false }
         }
@@ -79,14 +79,14 @@ struct StoreSection {
 
     // MARK: Words
 
-    /// What keys are called that say too little by themselves.
+    /// Labels for keys that are unclear by themselves.
     private static let labels = [
         "id": "identifier", "called": "identifier in the metadata", "closed": "was closed",
         "mark": "known to be durable", "writer": "written to by process",
         "needsRecovery": "opening needs recovery",
     ]
 
-    /// The words of a key: `bytesLeftBehind` is "bytes left behind".
+    /// Returns the words of a key: `bytesLeftBehind` is "bytes left behind".
     static func label(_ key: String) -> String {
         if let label = labels[key] { return label }
         return key.reduce(into: "") { label, character in
@@ -94,7 +94,7 @@ struct StoreSection {
         }
     }
 
-    /// A value in words.
+    /// Returns a value in words.
     static func words(_ value: JSONValue, of key: String = "") -> String {
         switch value {
         case .null: return ""
@@ -114,7 +114,7 @@ struct StoreSection {
         case .object(let members):
             return members.map { member in
                 let words = words(member.value, of: member.key)
-                // Bytes say what they are.
+                // A number of bytes needs no label.
                 return member.key == "bytes" ? words : "\(label(member.key)) \(words)"
             }.joined(separator: ", ")
         }

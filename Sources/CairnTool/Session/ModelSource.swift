@@ -1,20 +1,20 @@
-// The model that a command was given: in a store, in a file of Xcode, or as JSON.
+// The model for a command: from a store, an Xcode file, or JSON.
 
 import CairnInspection
 import CairnModel
 import FoundationEssentials
 
-/// A model, checked, and where it came from.
+/// A checked model, and its source.
 struct ModelSource {
-    /// What it was read from.
+    /// The kind of its source.
     enum Form {
         case store, database, xcode, json
     }
 
     let form: Form
     let schema: Schema
-    /// The last part of the path, without the file inside a model's folder; of a store in a database the whole place, as it is
-    /// shown.
+    /// The last part of the path, without the file inside a model's folder; for a store in a database the
+    /// title of the whole place.
     let name: String
     /// The version's name, if there are several.
     let version: String?
@@ -33,7 +33,7 @@ struct ModelSource {
         self.warnings = warnings
     }
 
-    /// Reads what lies at a path.
+    /// Reads the model at a path.
     static func read(_ path: String, version: String?) throws -> ModelSource {
         if try DatabaseURL.isOne(path) || StoreSession.isStore(path) {
             guard version == nil else {
@@ -75,10 +75,10 @@ struct ModelSource {
 
     // MARK: JSON
 
-    /// The most bytes that a model may have, in whatever form.
+    /// The maximum size of a model in any form, in bytes.
     private static let sizeLimit = 64 << 20
 
-    /// The text of a file whose name says that it is JSON; nil for all others.
+    /// Returns the text of a file whose name implies JSON; nil for all others.
     private static func jsonText(_ path: String) throws -> String? {
         var isFolder = false
         guard path.hasSuffix(".json"),
@@ -112,7 +112,7 @@ struct ModelSource {
         }
     }
 
-    /// What a decoder says, on one line.
+    /// Returns a decoder's error on one line.
     private static func reason(_ error: any Error) -> String {
         guard let error = error as? DecodingError else { return "\(error)" }
         switch error {

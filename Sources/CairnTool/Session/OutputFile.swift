@@ -1,18 +1,18 @@
-// A file that a command writes, and does not take from anybody else.
+// A file that a command writes, without overwriting files of others.
 //
 // Threads: a value.
 
 import FoundationEssentials
 
-/// A file for what a command makes.
+/// A file for the output of a command.
 struct OutputFile {
     let path: String
-    /// The command that writes such files, as it is called.
+    /// The command that writes such files, as the user calls it.
     let command: String
 
-    /// Writes a text: all of it, or nothing.
+    /// Writes a text atomically.
     ///
-    /// - Parameter isOwn: whether the text of a file that exists is one that the command wrote.
+    /// - Parameter isOwn: returns whether the text of an existing file was written by the command.
     /// - Throws: `Failure` if there is a file that the command did not write, or this one cannot be written.
     func write(_ text: String, replacing isOwn: (String) -> Bool) throws {
         try refuseToReplace(isOwn)
@@ -23,7 +23,7 @@ struct OutputFile {
         }
     }
 
-    /// Throws if there is a file that the command did not write: before it has done any work for nothing.
+    /// Throws if there is a file that the command did not write: before the command does any useless work.
     func refuseToReplace(_ isOwn: (String) -> Bool) throws {
         guard FileManager.default.fileExists(atPath: path) else { return }
         let text = (try? Data(contentsOf: URL(filePath: path))).map {

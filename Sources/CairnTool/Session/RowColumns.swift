@@ -1,10 +1,10 @@
-// The printed columns of an object: its id, its entity, and values.
+// The printed columns of an object: its id, its entity, and its values.
 
 import CairnInspection
 import CairnModel
 import CairnStore
 
-/// Which columns of an entity's objects are printed, and how.
+/// The printed columns of an entity's objects, and their form.
 struct RowColumns {
     private enum Item {
         case objectID
@@ -16,8 +16,8 @@ struct RowColumns {
     private let items: [(name: String, item: Item)]
     private let alignments: [TextTable.Alignment]
 
-    /// The columns of these names, in their order; `objectID` and `entity` are names too, unless an
-    /// attribute is called so. Without names the id, the entity if there are several, and all values.
+    /// Creates columns with these names, in their order; `objectID` and `entity` are also valid, unless an
+    /// attribute has that name. Without names: the id, the entity if there are several, and all values.
     init(_ wanted: [String], _ entity: SchemaEntity, _ session: StoreSession) throws {
         self.session = session
         if wanted.isEmpty {
@@ -45,18 +45,18 @@ struct RowColumns {
         }
     }
 
-    /// Whether an object's id alone does not say it all.
+    /// Whether the columns require more than an object's id.
     var needsRows: Bool {
         items.contains { if case .objectID = $0.item { false } else { true } }
     }
 
-    /// An empty table for the columns.
+    /// Returns an empty table for the columns.
     func table(widest: Int) -> TextTable {
         TextTable(
             items.map { PlainText.visible($0.name) }, alignments: alignments, widest: widest)
     }
 
-    /// A row of the table.
+    /// Returns a row of the table.
     func cells(_ row: Row) -> [String] {
         items.map { item in
             switch item.item {
@@ -67,7 +67,7 @@ struct RowColumns {
         }
     }
 
-    /// A row as an object.
+    /// Returns a row as a JSON object.
     func json(_ row: Row, _ printed: (Value) -> JSONValue = { JSONValue($0) }) -> JSONValue {
         .object(
             items.map { item in

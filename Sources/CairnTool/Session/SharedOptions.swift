@@ -4,13 +4,13 @@ import ArgumentParser
 import CairnLog
 import CairnModel
 
-/// How a command prints.
+/// The output format of a command.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON, one value per line.")
     var json = false
 }
 
-/// Which objects.
+/// The objects of a command.
 struct ConditionOptions: ParsableArguments {
     @Option(
         name: .customLong("where"), parsing: .unconditional,
@@ -26,19 +26,19 @@ struct ConditionOptions: ParsableArguments {
                 """))
     var sqlNulls = false
 
-    /// What the condition says of nil.
+    /// The semantics of nil in the condition.
     var nullSemantics: NullSemantics { sqlNulls ? .sql : .twoValued }
 }
 
 extension ConditionOptions {
-    /// The same without a command line.
+    /// Creates the options without a command line.
     init(condition: String?, sqlNulls: Bool) throws {
         self = try .parse(
             (condition.map { ["--where=\($0)"] } ?? []) + (sqlNulls ? ["--sql-nulls"] : []))
     }
 }
 
-/// How deep a check looks.
+/// The depth of a check.
 struct DepthOptions: ParsableArguments {
     @Option(
         help: "How much to check: headers, frames, blocks or all.",
@@ -53,7 +53,7 @@ struct DepthOptions: ParsableArguments {
     var depth = CheckDepth.all
 }
 
-/// Which state of a store.
+/// The state of a store.
 struct MomentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -65,13 +65,13 @@ struct MomentOptions: ParsableArguments {
 }
 
 extension MomentOptions {
-    /// The same without a command line.
+    /// Creates the options without a command line.
     init(at moment: String?) throws {
         self = try .parse(moment.map { ["--at=\($0)"] } ?? [])
     }
 }
 
-/// Which store.
+/// The store of a command.
 struct StoreArgument: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -83,18 +83,18 @@ struct StoreArgument: ParsableArguments {
         completion: .directory)
     var store: String
 
-    /// The same as it is shown: nothing in it is secret.
+    /// The store's title for output, without secrets.
     var title: String { StoreKinds.current.title(of: store) }
 }
 
-/// Which store, of those in folders.
+/// The store of a command, in a folder.
 struct FolderArgument: ParsableArguments {
     @Argument(help: "The store's folder.", completion: .directory)
     var store: String
 
-    /// The folder.
+    /// Returns the folder.
     ///
-    /// - Throws: `Failure` if it is none: such stores do not have what the command is about.
+    /// - Throws: `Failure` if it is not a folder: such stores lack the command's feature.
     func folder(for feature: FolderFeature) throws -> String {
         guard !DatabaseURL.isOne(store) else {
             throw feature.refusal(of: StoreKinds.current.title(of: store))
@@ -103,13 +103,13 @@ struct FolderArgument: ParsableArguments {
     }
 }
 
-/// A command on stores that may be in places which this tool does not know.
+/// A command for stores that may be in places which this tool does not support.
 protocol StoreCommand: ParsableCommand {
-    /// Where stores are that the command opens, or models.
+    /// The places of stores, or models, that the command opens.
     var places: [String] { get }
 }
 
-/// One that names its store as most do.
+/// A command with the usual store argument.
 protocol OneStoreCommand: StoreCommand {
     var place: StoreArgument { get }
 }

@@ -1,11 +1,11 @@
-// A key of --sort as a person writes it: name, -name, or either with nulls first or nulls last behind it.
+// A key of --sort on the command line: name, -name, or either followed by nulls first or nulls last.
 
 import CairnModel
 
 extension SortKey {
-    /// Reads a part of the list.
+    /// Parses a part of the list.
     ///
-    /// - Throws: `Failure` if there is nothing behind the minus.
+    /// - Throws: `Failure` if nothing follows the minus.
     init(argument part: String) throws {
         var name = part[...]
         var nulls: SortKey.NullsPosition?

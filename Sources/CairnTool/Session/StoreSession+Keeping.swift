@@ -1,4 +1,4 @@
-// What a store has to keep for a command, and how to turn it on from the shell.
+// The past data that a command requires a store to keep, and how to turn it on from the shell.
 
 import CairnStore
 
@@ -8,7 +8,8 @@ extension StoreSession {
         case history, pastStates
     }
 
-    /// Throws if the store does not keep what a command needs; the message names the commands that turn it on.
+    /// Throws if the store does not keep what a command requires; the message names the commands that turn it
+    /// on.
     func requireKept(_ needs: [Kept]) throws {
         var lacks: [Kept] = []
         for need in needs {

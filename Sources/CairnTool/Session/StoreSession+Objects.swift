@@ -6,9 +6,9 @@ import CairnStore
 import FoundationEssentials
 
 extension StoreSession {
-    /// The id that a text is: p17, p17@h2 as errors name an object, or a URI; nil if it is none of them.
+    /// Parses the id of an object: p17, p17@h2 as in errors, or a URI; returns nil for any other text.
     ///
-    /// - Parameter entity: what the object should be; nil: anything, and a number alone is no id.
+    /// - Parameter entity: the object's entity; nil: any, and a number alone is not an id.
     /// - Throws: `Failure` if it is a URI of something else.
     func objectID(_ text: String, of entity: SchemaEntity?) throws -> ObjectID? {
         if text.hasPrefix("p"), let number = UInt64(text.dropFirst()) {
@@ -23,7 +23,7 @@ extension StoreSession {
         return try checked(id, text, entity)
     }
 
-    /// The id of this store that a text is as errors name an object.
+    /// Parses an id of this store in the form of error messages.
     private func toldID(_ text: String) -> ObjectID? {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].hasPrefix("p"), parts[1].hasPrefix("h"),
@@ -34,7 +34,7 @@ extension StoreSession {
             store: store.identity.identifier, hierarchy: hierarchy, reference: UInt64(number))
     }
 
-    /// An id, if it is one of the entity's.
+    /// Returns an id after checking that it belongs to the entity.
     private func checked(_ id: ObjectID, _ text: String, _ entity: SchemaEntity?) throws -> ObjectID
     {
         guard let entity, !store.identity.owns(id, entity: entity.index) else { return id }
@@ -42,7 +42,7 @@ extension StoreSession {
         throw Failure("\(text) is an object of \(other ?? "another entity"), not of \(entity.name)")
     }
 
-    /// The ids that texts are.
+    /// Parses several ids.
     func objectIDs(_ texts: [String], of entity: SchemaEntity?, option: String) throws -> [ObjectID]
     {
         try texts.map { text in
@@ -53,9 +53,9 @@ extension StoreSession {
         }
     }
 
-    /// Why a URI leads to nothing here.
+    /// Returns the reason why the target of a URI does not exist here.
     private func complaint(of text: String) throws -> String {
-        // Scheme, nothing, store, entity or hierarchy, number.
+        // Scheme, empty, store, entity or hierarchy, number.
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 5, let identifier = UUID(uuidString: String(parts[2])) else {
             return "is not the URI of an object"

@@ -1,30 +1,30 @@
-// A store that a command has open, with the questions that commands ask.
+// A store that a command has open, with the operations that commands share.
 
 import CairnInspection
 import CairnLog
 import CairnModel
 import CairnStore
 
-/// An open store, closed when the command is done with it.
+/// An open store, closed at the end of the command.
 struct StoreSession {
     let store: any CommandStore
-    /// Where it is, as that is shown.
+    /// The place for output.
     let path: String
     private let kind: any StoreKind
 
-    /// Opens a store to read it: beside whoever writes.
+    /// Opens a store read-only, also while other processes write.
     static func reading<Result>(
         _ place: String, _ body: (StoreSession) throws -> Result
     ) throws -> Result {
         try with(place, .reading, body)
     }
 
-    /// Opens a store that exists to change it.
+    /// Opens an existing store for writing.
     ///
     /// - Parameters:
-    ///   - turn: how it comes to its turn to write.
-    ///   - tracksHistory: whether a history is kept from now on; nil: as before.
-    ///   - pastStates: how far back states are kept from now on; nil: as before.
+    ///   - turn: how to wait for the write lock.
+    ///   - tracksHistory: whether to keep a history from now on; nil: no change.
+    ///   - pastStates: how far back to keep states from now on; nil: no change.
     static func writing<Result>(
         _ place: String, _ turn: WaitOptions, tracksHistory: Bool? = nil,
         pastStates: PastStateRetention? = nil, _ body: (StoreSession) throws -> Result
@@ -35,9 +35,9 @@ struct StoreSession {
         return try with(place, access, body)
     }
 
-    /// Opens a store to change it, or makes it with a schema. One that is new is taken away again if the body throws.
+    /// Opens a store for writing, or creates it with a schema. A new store is removed if the body throws.
     ///
-    /// - Parameter body: told whether the store is new.
+    /// - Parameter body: receives whether the store is new.
     static func making<Result>(
         _ place: String, _ access: StoreAccess, _ schema: Schema?,
         _ body: (StoreSession, Bool) throws -> Result
@@ -61,7 +61,7 @@ struct StoreSession {
         try locating(folder) { try FolderKind().usingLog(folder, access, body) }
     }
 
-    /// Opens a store that exists.
+    /// Opens an existing store.
     static func with<Result>(
         _ place: String, _ access: StoreAccess, _ body: (StoreSession) throws -> Result
     ) throws -> Result {
@@ -76,13 +76,13 @@ struct StoreSession {
 
     // MARK: Places
 
-    /// Whether there is a store at a place, or something of one.
+    /// Returns whether there is a store at a place, or a part of one.
     static func isStore(_ place: String) throws -> Bool {
         let kind = try StoreKinds.current.kind(of: place)
         return try locating(kind.title(of: place)) { try kind.isStore(place) }
     }
 
-    /// What the kind of a place says of the store there.
+    /// Returns the description of the store at a place by its kind.
     static func printout(
         of place: String, _ body: (any StoreKind) throws -> StorePrintout
     ) throws -> StorePrintout {
@@ -95,7 +95,7 @@ struct StoreSession {
         }
     }
 
-    /// Has the store at a place led to another model.
+    /// Runs a body with a migrator for the store at a place.
     static func migrating<Result>(
         _ place: String, _ access: StoreAccess, _ body: (any StoreMigrator) throws -> Result
     ) throws -> Result {
@@ -105,7 +105,7 @@ struct StoreSession {
         }
     }
 
-    /// Runs a body; an error that does not say where gets that.
+    /// Runs a body; adds the place to an error without one.
     private static func locating<Result>(_ title: String, _ body: () throws -> Result) throws
         -> Result
     {
@@ -126,14 +126,14 @@ struct StoreSession {
 
     // MARK: Questions
 
-    /// Gives the content of a state as canonical JSON lines, in pieces.
+    /// Passes the content of a state to `body` in pieces, as canonical JSON lines.
     func export(
         _ snapshot: any StoreSnapshot, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         try kind.export(snapshot, of: store, body)
     }
 
-    /// The fetch indexes of the store's model that it does not keep, and why.
+    /// The fetch indexes of the store's model that it does not keep, and the reasons.
     var leftOutIndexes: [(name: String, entity: String, reason: String)] {
         Catalog.leftOutIndexes(of: schema.model, in: schema).map {
             ($0.name, $0.entity, $0.reason)
@@ -142,27 +142,27 @@ struct StoreSession {
 
     var schema: Schema { store.schema }
 
-    /// The entity of that name.
+    /// Returns the entity with that name.
     func entity(_ name: String) throws -> SchemaEntity {
         if let entity = schema.entity(named: name) { return entity }
         let names = schema.entities.map(\.name).joined(separator: ", ")
         throw Failure("\(path) has no entity \(name). It has: \(names)").ofAbsence
     }
 
-    /// The state that was asked for; without that the newest one.
+    /// Returns the requested state; without a request the newest one.
     func snapshot(_ moment: MomentOptions) throws -> any StoreSnapshot {
         guard let text = moment.at else { return try store.snapshot() }
         let number = try commit(text, option: "--at")
         return try pastStore().snapshot(at: number)
     }
 
-    /// The store, if it is of a kind that can be read as it was.
+    /// Returns the store if its kind can provide past states.
     func pastStore() throws -> any PastStore {
         if let store = store as? any PastStore { return store }
         throw FolderFeature.pastStates.refusal(of: path)
     }
 
-    /// The commit of that number, or the last one up to that time.
+    /// Returns the commit with that number, or the last one up to that time.
     func commit(_ text: String, option: String) throws -> UInt64 {
         let store = try pastStore()
         if let number = UInt64(text) {
@@ -178,7 +178,7 @@ struct StoreSession {
         return try store.transactionNumber(at: date)
     }
 
-    /// A fetch of an entity with the condition that a person wrote.
+    /// Returns a fetch of an entity with the user's condition.
     func fetch(_ entity: SchemaEntity, _ which: ConditionOptions) throws -> StoreFetch {
         var fetch = StoreFetch(entity: entity.index)
         fetch.nullSemantics = which.nullSemantics
@@ -193,7 +193,7 @@ struct StoreSession {
         }
     }
 
-    /// A condition that a person wrote, in which objects are named as everywhere else: p17, or a URI.
+    /// Parses the user's condition, in which objects have their usual names: p17, or a URI.
     func condition(_ format: String, of entity: SchemaEntity) throws -> PredicateNode {
         let node = try PredicateNode(format: format)
         var naming = naming(of: entity)
@@ -204,19 +204,19 @@ struct StoreSession {
         }
     }
 
-    /// What finds the objects that are named in a condition.
+    /// Returns the resolver for objects that a condition names.
     func naming(of entity: SchemaEntity) -> ObjectNaming {
         ObjectNaming(of: entity, in: schema) { text, entity in try objectID(text, of: entity) }
     }
 
-    /// The index of a column.
+    /// Returns the index of a column.
     func column(_ name: String, of entity: SchemaEntity) throws -> Int {
         if let index = entity.columnIndex(named: name) { return index }
         let names = entity.columns.map(\.name).joined(separator: ", ")
         throw Failure("\(entity.name) has no attribute \(name). It has: \(names)").ofAbsence
     }
 
-    /// The value of a row's column.
+    /// Returns the value of a row's column.
     func value(_ column: Int, _ row: Row) -> Value {
         row.cells.value(column, of: schema.entities[row.entity], in: store.identity)
     }

@@ -1,13 +1,13 @@
 // Lists of expressions on the command line: a,b or total=sum:(price),@count.
 //
-//   1. Commas part the list outside of quotes, parentheses, brackets and braces only.
-//   2. A word with = behind it is the name of what follows; == is a comparison and part of the expression.
+//   1. Commas separate the list only outside quotes, parentheses, brackets and braces.
+//   2. A word followed by = is the name of the rest; == is a comparison and part of the expression.
 
 import CairnModel
 
-/// The parts of a list that a person wrote for an option.
+/// The parts of a list in an option.
 enum TermList {
-    /// The parts of a list, without spaces around them.
+    /// Returns the parts of a list, without spaces around them.
     ///
     /// - Throws: `Failure` if there is nothing between two commas, or nothing at all.
     static func parts(_ list: String?, option: String) throws -> [String] {
@@ -51,16 +51,16 @@ enum TermList {
         }
     }
 
-    /// A part as a column: `name=expression`, or an expression that is its own name.
+    /// Parses a part as a column: `name=expression`, or an expression that is its own name.
     static func column(_ part: String, option: String) throws -> TableTerms.Column {
         let named = split(part)
         return TableTerms.Column(
             named?.name ?? part, try expression(named?.expression ?? part, option: option))
     }
 
-    /// A part as an expression.
+    /// Parses a part as an expression.
     static func expression(_ text: String, option: String) throws -> ExpressionNode {
-        // What counts the objects of a group needs no collection in front of it there.
+        // The count of a group's objects requires no collection before it.
         if text == "@count" { return .collection(.count, of: .evaluatedObject, path: nil) }
         if text == "objectID" { return .evaluatedObject }
         do {

@@ -1,4 +1,4 @@
-// A transaction of the history as a person reads it.
+// Transactions of the history for people.
 //
 // Threads: values.
 
@@ -7,24 +7,24 @@ import CairnModel
 import CairnStore
 import FoundationEssentials
 
-/// The words for what a transaction changed.
+/// The words for the changes of a transaction.
 enum TransactionText {
-    /// So many runs of numbers, or redirects, are enough for people.
+    /// The maximum number of runs of numbers, or of redirects, for people.
     private static let most = 8
 
-    /// The program that committed it, as far as it is known.
+    /// Returns the program that committed it, as far as it is known.
     static func program(_ transaction: PersistentHistoryTransaction) -> String {
         transaction.bundleID.map { "\($0) (\(transaction.processID))" }
             ?? "process \(transaction.processID)"
     }
 
-    /// When it was committed, to the second: nobody reads more here.
+    /// Returns the time of the commit, to the second: more precision is not useful here.
     static func time(_ transaction: PersistentHistoryTransaction) -> String {
         let seconds = transaction.timestamp.timeIntervalSinceReferenceDate.rounded(.down)
         return PlainText.value(.date(Date(timeIntervalSinceReferenceDate: seconds)))
     }
 
-    /// What it did to objects of one entity.
+    /// Returns a line about changed objects of one entity.
     static func line(_ group: PersistentHistoryChanges.Group) -> String {
         let properties = group.updatedProperties.sorted().joined(separator: ", ")
         return
@@ -33,7 +33,7 @@ enum TransactionText {
             + redirects(group)
     }
 
-    /// What it did, each entity's objects of one kind of change together, without their numbers.
+    /// Returns its changes in total: one line for each entity and kind of change, without object numbers.
     static func sums(_ transaction: PersistentHistoryTransaction) -> [String] {
         var sums: [(first: PersistentHistoryChanges.Group, count: Int, properties: Set<String>)] =
             []
@@ -54,7 +54,7 @@ enum TransactionText {
         }
     }
 
-    /// The objects that others took the place of, with these.
+    /// Returns the objects that were merged into others, with these.
     static func redirected(_ group: PersistentHistoryChanges.Group)
         -> [(number: UInt64, target: UInt64)]
     {
@@ -62,7 +62,7 @@ enum TransactionText {
             .map { ($0.key, $0.value) }
     }
 
-    /// The names of what of an object has another value now.
+    /// Returns the names of an object's changed properties.
     static func changed(_ object: PersistentHistoryValues) -> [String] {
         let names = Set((object.before ?? [:]).keys).union((object.after ?? [:]).keys)
         return names.sorted().filter { name in
@@ -70,12 +70,12 @@ enum TransactionText {
         }
     }
 
-    /// The object that values are of.
+    /// Returns the name of the object that the values belong to.
     static func name(_ object: PersistentHistoryValues) -> String {
         "\(object.change.entityName) p\(object.change.changedObjectID.reference)"
     }
 
-    /// A value of an object, from what to what: one side alone if it was inserted or deleted.
+    /// Returns the old and new value of a property: only one of them if the object was inserted or deleted.
     static func values(of name: String, _ object: PersistentHistoryValues) -> String {
         [object.before, object.after].compactMap { values in
             values.map { values in

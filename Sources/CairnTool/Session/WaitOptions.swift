@@ -1,4 +1,4 @@
-// How a command gets the write lock: how long it waits, and on which disks it locks.
+// How a command gets the write lock: how long it waits, and on which disks.
 
 import ArgumentParser
 import FoundationEssentials
@@ -30,7 +30,7 @@ struct WaitOptions: ParsableArguments {
     }
 }
 
-/// A time that is given as an argument.
+/// A time as an argument.
 struct WaitingTime: ExpressibleByArgument, CustomStringConvertible {
     let seconds: Double
 

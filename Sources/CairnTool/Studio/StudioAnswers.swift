@@ -1,4 +1,4 @@
-// The answers behind `/api/`: each path, and who knows it.
+// The responses under `/api/`: each path, and its handler.
 //
 // Threads: any.
 
@@ -7,7 +7,7 @@ import CairnStore
 import CairnStudio
 import FoundationEssentials
 
-/// Answers what the studio's page asks about a store.
+/// Responds to the studio page's requests about a store.
 final class StudioAnswers: StudioAnswerer {
     private let store: StudioStore
     private let news: StudioNews
@@ -18,7 +18,7 @@ final class StudioAnswers: StudioAnswerer {
     private let pictures: StudioPictures
     private let writing: StudioWriting
     private let version: String
-    /// How long news are waited for.
+    /// The maximum time to wait for news.
     private static let patience = Duration.seconds(25)
 
     /// Opens a store.
@@ -40,13 +40,13 @@ final class StudioAnswers: StudioAnswerer {
         self.version = version
     }
 
-    /// The store's place as it is shown.
+    /// The store's title for output.
     var title: String { store.title }
 
-    /// Lets those go who wait for news.
+    /// Ends all waits for news.
     func end() { news.end() }
 
-    /// Waits for what has begun, and closes the store.
+    /// Waits for running work, and closes the store.
     func close() {
         threads.finish()
         store.close()

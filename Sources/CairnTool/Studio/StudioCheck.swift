@@ -1,4 +1,4 @@
-// A check of the store that goes on while the page shows how far it is.
+// A check of the store that runs while the page shows its progress.
 //
 // Threads: any.
 
@@ -7,7 +7,7 @@ import CairnLog
 import CairnStudio
 import Synchronization
 
-/// Answers for `/api/check`: begins a check, and tells how far it is.
+/// Responds to `/api/check`: begins a check, and reports its progress.
 final class StudioCheck: Sendable {
     private struct State {
         var isRunning = false
@@ -43,7 +43,7 @@ final class StudioCheck: Sendable {
         }
         if begins {
             Task { [self] in
-                // What it throws is kept in the state.
+                // Its error is kept in the state.
                 try? await threads.run(.long) { [self] in run(depth) }
             }
         }
@@ -78,7 +78,7 @@ final class StudioCheck: Sendable {
         }
     }
 
-    /// How far it is.
+    /// Returns the progress.
     func answer() -> StudioAnswer {
         let state = state.withLock { $0 }
         var members: [JSONValue.Member] = [

@@ -1,7 +1,7 @@
-// What the tool has as a command is asked as that command: the same code prints the same JSON.
+// Runs the tool's own commands for the page: the same code prints the same JSON.
 //
-// Every option is given as --name=value and every argument behind --, so that no value of a parameter is taken for an option.
-// Only options that change nothing are known here.
+// Every option is passed as --name=value and every argument after --, so that no parameter value is treated
+// as an option. Only options that change nothing are allowed here.
 //
 // Threads: values.
 
@@ -9,18 +9,18 @@ import CairnInspection
 import CairnStudio
 import FoundationEssentials
 
-/// A command as a page asks for it.
+/// The parameters of a command in a request.
 struct StudioCommandForm {
-    /// The parameters that become arguments, in their order; those of which there may be several at the end.
+    /// The parameters that become arguments, in their order; repeatable ones are last.
     var arguments: [String] = []
     var options: [String] = []
     var flags: [String] = []
-    /// Whether it prints a JSON value on each line, as opposed to one.
+    /// Whether it prints one JSON value per line, as opposed to a single one.
     var printsLines = false
-    /// Whether its argument is the store.
+    /// Whether the store is its argument.
     var hasStore = true
 
-    /// The commands that can be asked for.
+    /// The available commands.
     static let all: [String: StudioCommandForm] = [
         "info": .init(),
         "schema": .init(options: ["entity"]),
@@ -44,7 +44,7 @@ struct StudioCommandForm {
         "predicate": .init(arguments: ["format", "argument"], hasStore: false),
     ]
 
-    /// The command line.
+    /// Returns the command line.
     ///
     /// - Throws: `Failure` if a parameter is unknown or missing.
     func commandLine(_ name: String, _ place: String, _ request: StudioRequest) throws -> [String] {
@@ -67,15 +67,15 @@ struct StudioCommandForm {
     }
 }
 
-/// Runs commands and keeps what they print.
+/// Runs commands and collects their output.
 struct StudioCommands: Sendable {
-    /// Runs a command line. What is wrong with it is thrown as a `Failure`.
+    /// Runs a command line. Throws its errors as a `Failure`.
     let run: @Sendable ([String]) throws -> Void
 
-    /// More than this nobody reads in a browser.
+    /// The maximum size of output for a browser, in bytes.
     static let mostOutput = 64 << 20
 
-    /// What a command line prints.
+    /// Returns the output of a command line.
     func output(_ line: [String]) throws -> Data {
         struct TooMuch: Error {}
         let printed = Printed()

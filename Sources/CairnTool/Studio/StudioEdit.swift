@@ -1,4 +1,4 @@
-// What a page wants to have changed: its JSON, taken apart.
+// The changes that a page requests, parsed from its JSON.
 //
 // Threads: values.
 
@@ -13,14 +13,14 @@ struct StudioEdit {
 
     let kind: Kind
     let entity: String
-    /// The object; nil for a new one.
+    /// The object's id; nil for a new one.
     let id: String?
     /// The version that the page has seen.
     let version: UInt32
-    /// What other changes call a new object.
+    /// The name of a new object in other changes.
     let name: String?
     let values: [String: StudioJSON]
-    /// What the page has shown in their place.
+    /// The old values that the page has shown.
     let was: [String: StudioJSON]
 
     static let most = 10_000

@@ -1,4 +1,4 @@
-// Errors as a page gets them: the tool's JSON, and a status of HTTP.
+// Errors in responses to a page: the tool's JSON, and an HTTP status.
 //
 // Threads: values.
 
@@ -8,12 +8,12 @@ import CairnStudio
 import FoundationEssentials
 
 extension StudioAnswer {
-    /// One JSON value.
+    /// Creates a response with one JSON value.
     init(_ value: JSONValue, status: Int = 200) {
         self.init(status: status, type: StudioAnswer.json, body: Data((value.line + "\n").utf8))
     }
 
-    /// What an error says, with nothing secret that the store's place may have in it.
+    /// Creates a response for an error, without secrets from the store's place.
     init(_ error: any Error, hiding hide: (String) -> String) {
         if let conflict = error as? StudioConflict {
             self.init(conflict.json, status: 409)
@@ -40,17 +40,17 @@ extension StudioAnswer {
 }
 
 extension Failure {
-    /// That there is nothing of a name.
+    /// Returns the failure for something that does not exist.
     static func absent(_ words: String) -> Failure { Failure(words).ofAbsence }
 }
 
-/// What others have done stands against a change.
+/// A conflict between a change and changes of others.
 struct StudioConflict: Error {
-    /// A property that was to be changed, or an object that was to be deleted.
+    /// A property to change, or an object to delete.
     struct Entry {
         let id: String
         let entity: String
-        /// Nil: it is the object.
+        /// Nil for the object itself.
         let property: String?
         let mine: JSONValue
         let theirs: JSONValue

@@ -1,4 +1,4 @@
-// JSON that a page has sent: numbers keep their text until the type is known that they are to have.
+// JSON from a page: numbers keep their text until their target type is known.
 //
 // Threads: values.
 
@@ -14,7 +14,7 @@ indirect enum StudioJSON {
     case array([StudioJSON])
     case object([String: StudioJSON])
 
-    /// Reads one value.
+    /// Parses one value.
     init(_ data: Data) throws(ListError) {
         var scanner = try JSONScanner(MemoryByteStream(Array(data)))
         self = try Self.value(&scanner)
@@ -53,7 +53,7 @@ indirect enum StudioJSON {
         }
     }
 
-    /// The value as it is shown again.
+    /// The value for output.
     var shown: JSONValue {
         switch self {
         case .null: .null

@@ -1,23 +1,23 @@
-// The numbers of the objects that a listing has, in their order: 4 bytes an object, so that any row of ten million is found
-// at once.
+// The numbers of a listing's objects, in order: 4 bytes per object, so that any row of ten million is found
+// immediately.
 //
 // Threads: values.
 
 import CairnModel
 import CairnStore
 
-/// What a listing is of.
+/// The key of a listing.
 struct StudioListingKey: Hashable {
     let entity: String
     let condition: String?
     let sqlNulls: Bool
     let sort: String?
-    /// The state.
+    /// The commit of the state.
     let commit: UInt64
-    /// The store; another one is opened if the first one cannot be used any more.
+    /// The store; another one is opened if the first one can no longer be used.
     let store: ObjectIdentifier
 
-    /// Whether it has all objects in the order of their numbers.
+    /// Whether it contains all objects in the order of their numbers.
     var isPlain: Bool { condition == nil && sort == nil }
 }
 
@@ -29,7 +29,7 @@ struct StudioListing: Sendable {
     var count: Int { numbers.count }
     var byteCount: Int { numbers.capacity * 4 }
 
-    /// Reads the numbers of all objects that a fetch finds, without their values.
+    /// Reads the numbers of all objects of a fetch, without their values.
     init(_ fetch: StoreFetch, _ entity: SchemaEntity, _ snapshot: any StoreSnapshot) throws {
         var read = StoreRead(entity, columns: ColumnSet())
         read.fetch = fetch
@@ -41,13 +41,13 @@ struct StudioListing: Sendable {
             if let last = numbers.last, last > number { rises = false }
             numbers.append(number)
         }
-        // Without a sort key a store gives them in the order that is easiest for it.
+        // Without a sort key, a store returns them in its most efficient order.
         if fetch.sort.isEmpty, !rises { numbers.sort() }
         self.numbers = numbers
         self.entity = entity.index
     }
 
-    /// The ids of a page.
+    /// Returns the ids of a page.
     func page(from start: Int, count: Int, _ identity: StoreIdentity) -> [ObjectID] {
         let start = min(start, numbers.count)
         return numbers[start..<min(start + count, numbers.count)].map {

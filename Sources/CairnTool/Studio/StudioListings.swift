@@ -1,21 +1,22 @@
-// The listings that were asked for last.
+// The most recently requested listings.
 //
-//   1. A listing is made once, whoever asks for it meanwhile; who has its first page already does not wait for it.
-//   2. At most so many are kept, and so many bytes of them: those that were asked for last.
+//   1. A listing is created only once for all concurrent requests; a request that already has its first page
+//      does not wait for it.
+//   2. Their number and their total size are limited: the least recently requested are evicted.
 //
 // Threads: any.
 
 import Synchronization
 
-/// Keeps listings.
+/// Caches listings.
 final class StudioListings: Sendable {
-    /// How many are kept.
+    /// The maximum number of listings.
     static let most = 8
-    /// How many bytes they have together, unless one alone has more.
+    /// The maximum total size in bytes, unless a single listing is larger.
     static let mostBytes = 256 << 20
 
     private struct State {
-        /// The last one that was asked for comes last.
+        /// Ordered by request: the most recent is last.
         var kept: [(key: StudioListingKey, listing: StudioListing)] = []
         var inWork: [StudioListingKey: Task<StudioListing, any Error>] = [:]
     }
@@ -25,7 +26,7 @@ final class StudioListings: Sendable {
 
     init(_ threads: StudioThreads) { self.threads = threads }
 
-    /// A listing that is there already.
+    /// Returns a listing from the cache.
     func known(_ key: StudioListingKey) -> StudioListing? {
         state.withLock { state in
             guard let index = state.kept.firstIndex(where: { $0.key == key }) else { return nil }
@@ -35,7 +36,7 @@ final class StudioListings: Sendable {
         }
     }
 
-    /// Has a listing made, if nobody is about it.
+    /// Creates a listing, unless that is already in progress.
     @discardableResult
     func make(
         _ key: StudioListingKey, _ body: @escaping @Sendable () throws -> StudioListing

@@ -1,10 +1,10 @@
-// Who waits for the next commit.
+// Requests that wait for the next commit.
 //
 // Threads: any.
 
 import Synchronization
 
-/// Tells those who wait of commits.
+/// Notifies waiting requests of commits.
 final class StudioNews: Sendable {
     private struct State {
         var commit: UInt64 = 0
@@ -15,10 +15,10 @@ final class StudioNews: Sendable {
 
     private let state = Mutex(State())
 
-    /// The last commit that is known of.
+    /// The last known commit.
     var commit: UInt64 { state.withLock { $0.commit } }
 
-    /// Says that there is a commit.
+    /// Reports a commit.
     func tell(_ commit: UInt64) {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard commit > state.commit else { return [] }
@@ -29,7 +29,7 @@ final class StudioNews: Sendable {
         for one in waiting { one.resume() }
     }
 
-    /// Lets everybody go, now and from now on.
+    /// Ends all waits, now and in the future.
     func end() {
         let waiting = state.withLock { state in
             state.isOver = true
@@ -39,7 +39,7 @@ final class StudioNews: Sendable {
         for one in waiting { one.resume() }
     }
 
-    /// Waits for a commit above a number, or so long.
+    /// Waits for a commit above a number, up to a time limit.
     func wait(above commit: UInt64, for patience: Duration) async -> UInt64 {
         let number = state.withLock { state in
             state.lastNumber += 1

@@ -1,4 +1,4 @@
-// One object: its values, and what its relationships lead to.
+// One object: its values, and the destinations of its relationships.
 //
 // Threads: values.
 
@@ -8,18 +8,18 @@ import CairnStore
 import CairnStudio
 import FoundationEssentials
 
-/// Answers for `/api/object` and `/api/value`.
+/// Responds to `/api/object` and `/api/value`.
 struct StudioObject {
     let session: StoreSession
     let snapshot: any StoreSnapshot
     let row: Row
 
-    /// The members of a relationship that are named; how many there are is told.
+    /// The maximum number of members listed for a relationship; the total is included.
     static let mostMembers = 20
 
     /// Finds the object of a request.
     ///
-    /// - Throws: `Failure` if there is none.
+    /// - Throws: `Failure` if it does not exist.
     init(_ parameters: StudioParameters, _ session: StoreSession) throws {
         self.session = session
         let entity = try session.entity(try parameters.need("entity"))
@@ -96,7 +96,7 @@ struct StudioObject {
         ])
     }
 
-    /// What people know an object by: its first key, or its first text.
+    /// Returns a label for people: its first key, or its first string.
     private func label(_ row: Row) -> String? {
         let entity = session.schema.entities[row.entity]
         let text = entity.columns.firstIndex { $0.kind == .attribute(.string) }
@@ -111,7 +111,7 @@ struct StudioObject {
 
     // MARK: One value
 
-    /// The bytes of a value. What a browser would run is never called what it is.
+    /// Returns the bytes of a value. Content that a browser would run never gets its real type.
     func value(of property: String) throws -> StudioAnswer {
         switch session.value(try session.column(property, of: entity), row) {
         case .null:
@@ -129,7 +129,7 @@ struct StudioObject {
         }
     }
 
-    /// The type of a picture that browsers show without running anything in it, by its first bytes.
+    /// Returns the type of a picture that browsers show without running anything in it, by its first bytes.
     private static func imageType(_ data: Data) -> String? {
         let start = Array(data.prefix(12))
         func begins(_ bytes: [UInt8], at place: Int = 0) -> Bool {

@@ -1,4 +1,4 @@
-// What the history knows of one object: what `cairn history` prints of it, the newest first.
+// The history of one object: the output of `cairn history` for it, newest first.
 //
 // Threads: values.
 
@@ -7,7 +7,7 @@ import CairnStore
 import CairnStudio
 import FoundationEssentials
 
-/// Answers for `/api/object/history`.
+/// Responds to `/api/object/history`.
 struct StudioObjectHistory {
     let store: StudioStore
     let commands: StudioCommands
@@ -22,7 +22,7 @@ struct StudioObjectHistory {
             let keepsPast = try StoreSession.reading(store.place) { session in
                 try (session.store as? any PastStore)?.pastStateBounds() != nil
             }
-            // Values that are too much for an answer are left out.
+            // Values too large for a response are omitted.
             if keepsPast,
                 let output = try? commands.output(["history", "--json", "--values"] + line)
             {

@@ -1,4 +1,4 @@
-// The parameters of a request, read by name: what is there and not asked for is an error, so that no slip of the pen passes.
+// The parameters of a request, by name: an unexpected one is an error, so that no typo goes unnoticed.
 //
 // Threads: values.
 
@@ -9,7 +9,7 @@ import CairnStudio
 struct StudioParameters {
     private let all: [(name: String, value: String)]
 
-    /// - Throws: `Failure` for a name that is none of these.
+    /// - Throws: `Failure` for an unknown name.
     init(_ request: StudioRequest, known: [String]) throws {
         all = request.parameters
         for (name, _) in all where !known.contains(name) {
@@ -20,10 +20,10 @@ struct StudioParameters {
         }
     }
 
-    /// The values of a name, in their order.
+    /// Returns the values of a name, in their order.
     func values(_ name: String) -> [String] { all.filter { $0.name == name }.map(\.value) }
 
-    /// The value of a name; nil if it is not there, or empty.
+    /// Returns the value of a name; nil if it is missing or empty.
     func text(_ name: String) throws -> String? {
         let values = values(name)
         guard values.count < 2 else {
@@ -32,7 +32,7 @@ struct StudioParameters {
         return values.first.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The value of a name that has to be there.
+    /// Returns the value of a required name.
     func need(_ name: String) throws -> String {
         guard let text = try text(name) else {
             throw Failure("the parameter \(name) is missing", code: .usage)
@@ -40,7 +40,7 @@ struct StudioParameters {
         return text
     }
 
-    /// A number in a range.
+    /// Returns a number in a range.
     func number(_ name: String, in range: ClosedRange<Int>, or usual: Int) throws -> Int {
         guard let text = try text(name) else { return usual }
         guard let number = Int(text), range.contains(number) else {
@@ -51,7 +51,7 @@ struct StudioParameters {
         return number
     }
 
-    /// Whether a flag is set: `=1`.
+    /// Returns whether a flag is set: `=1`.
     func flag(_ name: String) throws -> Bool {
         switch try text(name) {
         case nil, "0": return false

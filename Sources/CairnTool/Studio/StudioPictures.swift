@@ -1,4 +1,4 @@
-// Pictures of the store, each kept until there is a commit.
+// Pictures of the store, each cached until the next commit.
 //
 // Threads: any. Two who ask at once may both have a picture made.
 
@@ -11,7 +11,7 @@ import CairnStudio
 import FoundationEssentials
 import Synchronization
 
-/// Answers for `/api/pictures/`.
+/// Responds to `/api/pictures/`.
 final class StudioPictures: Sendable {
     private struct Key: Hashable {
         let name: String
@@ -28,7 +28,7 @@ final class StudioPictures: Sendable {
     private let kept = Mutex<[Key: Kept]>([:])
 
     static let names = ["space.svg", "log.svg", "commits.svg", "model.svg"]
-    /// More pictures than these few sizes are not kept.
+    /// The maximum number of cached pictures: a few sizes of each.
     private static let most = 32
 
     init(_ store: StudioStore) { self.store = store }

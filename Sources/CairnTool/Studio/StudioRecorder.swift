@@ -1,4 +1,4 @@
-// What a change of the studio's own changes, as the store tells it.
+// The changes of the studio's own commit, as the store reports them.
 //
 // Threads: any.
 
@@ -11,9 +11,9 @@ final class StudioRecorder: Sendable {
     private let found = Mutex<ChangeSet?>(nil)
     private let bell = DispatchSemaphore(value: 0)
 
-    /// Runs a body that commits once, and gives what that changed; nil if nothing was told in time.
+    /// Runs a body that commits once, and returns its changes; nil if none were reported in time.
     ///
-    /// - Parameter commits: whether the result of the body says that something was written.
+    /// - Parameter commits: returns whether the result of the body implies a commit.
     static func recording<Result>(
         _ store: any CommandStore, _ body: () throws -> Result, commits: (Result) -> Bool
     ) throws -> (result: Result, changes: ChangeSet?) {
@@ -22,7 +22,7 @@ final class StudioRecorder: Sendable {
         defer { observation.cancel() }
         let result = try body()
         guard commits(result) else { return (result, nil) }
-        // Mostly it has been told already; else another thread is about it.
+        // Usually it was already reported; otherwise another thread is about to do so.
         _ = recorder.bell.wait(timeout: .now() + .seconds(5))
         return (result, recorder.found.withLock { $0 })
     }

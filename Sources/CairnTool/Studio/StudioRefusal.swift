@@ -1,4 +1,4 @@
-// A save that the model forbids: which properties of which objects it is about.
+// A save that the model rejects: the affected properties and objects.
 //
 // Threads: a value.
 
@@ -6,14 +6,14 @@ import CairnInspection
 import CairnModel
 import CairnStore
 
-/// Why a save was refused.
+/// The reason why a save was rejected.
 struct StudioRefusal: Error, ExplainedError {
     let error: StoreError
 
     init(_ error: StoreError) { self.error = error }
 
     var failure: Failure {
-        // As the tool says it, and what a page needs to mark the fields.
+        // The tool's message, and the data that a page needs to mark the fields.
         guard var failure = Failure(error as any Error) else { return Failure("\(error)") }
         let parts = Self.parts(error)
         failure.details += [

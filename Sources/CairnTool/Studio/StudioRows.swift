@@ -1,7 +1,7 @@
 // A page of a listing.
 //
-//   1. The first rows are asked for as they are, so that nobody waits for ten million.
-//   2. Behind them the listing is made, and says how many there are and which row is the seven millionth.
+//   1. The first rows are fetched directly, so that no request waits for ten million.
+//   2. The listing is created in the background; it provides the total, and the seven millionth row.
 //
 // Threads: values.
 
@@ -11,14 +11,14 @@ import CairnModel
 import CairnStore
 import CairnStudio
 
-/// Answers for `/api/rows`.
+/// Responds to `/api/rows`.
 struct StudioRows: Sendable {
     let store: StudioStore
     let listings: StudioListings
     let threads: StudioThreads
 
     static let mostRows = 1000
-    /// Rows behind this are asked of the listing alone.
+    /// Rows after this are read only from the listing.
     static let deepest = 2000
 
     private struct Question: Sendable {
@@ -32,10 +32,10 @@ struct StudioRows: Sendable {
         var count = 100
     }
 
-    /// What came of the first look.
+    /// The result of the first attempt.
     private enum Look: Sendable {
         case answer(StudioAnswer)
-        /// The listing has to be waited for, and gives the answer then.
+        /// The response requires the listing, which is not finished yet.
         case waits(
             Task<StudioListing, any Error>, @Sendable (StudioListing) throws -> StudioAnswer)
     }
@@ -95,7 +95,7 @@ struct StudioRows: Sendable {
                     try store.use { try StudioListing(whole, entity, snapshot) }
                 }
             }
-            // A store in a folder lists all its objects sooner than it puts the first of them in order.
+            // A store in a folder lists all its objects faster than it sorts the first of them.
             let isListedFirst = key.isPlain && session.store is LogStore
             guard question.from + question.count <= Self.deepest, !isListedFirst else {
                 return .waits(make(), turn)

@@ -1,7 +1,7 @@
-// From the first line on the terminal to the end: the thread of the command waits here for what the server and the terminal
-// tell it. It alone prints.
+// The studio from the first line on the terminal to its end: the command's thread waits here for events from
+// the server and the terminal. Only this thread prints.
 //
-// Ctrl-C ends the studio once what has begun is done; a second one ends the process at once.
+// Ctrl-C ends the studio once running work is done; a second one ends the process immediately.
 //
 // Threads: the command's; events come from any.
 
@@ -10,7 +10,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A studio that runs.
+/// A running studio.
 final class StudioRun: Sendable {
     private enum Event: Sendable {
         case address(String, isFirst: Bool)
@@ -24,9 +24,9 @@ final class StudioRun: Sendable {
 
     init(port: UInt16) { self.port = port }
 
-    /// Serves the page until the process gets a signal to end.
+    /// Serves the page until the process gets a termination signal.
     ///
-    /// - Parameter say: told each address, and whether it is the first one.
+    /// - Parameter say: called with each address, and whether it is the first one.
     func serve(_ answers: StudioAnswers, _ say: (String, _ isFirst: Bool) -> Void) throws {
         let signals = [SIGINT, SIGTERM, SIGHUP].map { number in
             signal(number, SIG_IGN)

@@ -1,9 +1,9 @@
-// Saves what a page wants to have changed: all of it or nothing, by a context, so that delete rules, inverse relationships and
-// validation are those of every program.
+// Saves the changes of a page atomically, through a context, so that delete rules, inverse relationships and
+// validation are the same as in every program.
 //
-//   1. The objects are read, then it is looked whether they still have the versions that the page has seen. Versions only
-//      rise, so that what the context has read is not newer.
-//   2. The values are set and the context saves, with the error policy: who commits between 1 and 2 is met by that.
+//   1. Reads the objects, then checks that they still have the versions that the page has read. Versions only
+//      increase, so the context has not read newer ones.
+//   2. Sets the values and saves the context, with the error policy: it detects commits between 1 and 2.
 //
 // Threads: one.
 
@@ -13,12 +13,12 @@ import CairnObjects
 import CairnStore
 import FoundationEssentials
 
-/// A save of the page.
+/// A save from the page.
 final class StudioSave {
     private let session: StoreSession
     private let edits: [StudioEdit]
     private let context: ManagedObjectContext
-    /// The objects, by the places of their changes.
+    /// The objects, by the indexes of their changes.
     private var objects: [ManagedObject] = []
     private var named: [String: ManagedObject] = [:]
 
@@ -29,7 +29,7 @@ final class StudioSave {
         context.transactionAuthor = StudioStore.author
     }
 
-    /// Saves, and gives the numbers of new objects by their names.
+    /// Saves, and returns the ids of new objects by their names.
     func run() throws -> [(name: String, id: ObjectID)] {
         try findObjects()
         try checkVersions()
@@ -69,7 +69,7 @@ final class StudioSave {
         if !gone.isEmpty { throw StudioConflict(message: Self.words, entries: gone) }
     }
 
-    /// The object of a change; nil if it is gone.
+    /// Returns the object of a change; nil if it no longer exists.
     private func object(of edit: StudioEdit) throws -> ManagedObject? {
         let entity = try session.entity(edit.entity)
         if let text = edit.id {
@@ -85,11 +85,11 @@ final class StudioSave {
         return object
     }
 
-    /// The object of an id with its values; nil if there is none.
+    /// Returns the object with an id, and its values; nil if it does not exist.
     private func stored(_ id: ObjectID) throws -> ManagedObject? {
         do throws(StoreError) {
             let object = try context.existingObject(with: id)
-            // One that was deleted in favour of another is another.
+            // An object that this one was merged into is a different object.
             return object.objectID == id ? object : nil
         } catch {
             if error.code == .objectNotFound { return nil }
@@ -114,8 +114,8 @@ final class StudioSave {
         if !entries.isEmpty { throw StudioConflict(message: Self.words, entries: entries) }
     }
 
-    /// What stands against the lists of a change: members have no version, so they are compared with those that the page has
-    /// seen, if it tells them.
+    /// Returns conflicts in a change's lists: members have no version, so they are compared with those that
+    /// the page has seen, if it sends them.
     private func lists(of edit: StudioEdit, _ id: ObjectID, _ state: any StoreSnapshot) throws
         -> [StudioConflict.Entry]
     {
@@ -138,7 +138,7 @@ final class StudioSave {
         }
     }
 
-    /// What stands against a change.
+    /// Returns the conflicts of a change.
     private func entries(_ edit: StudioEdit, now row: Row?) -> [StudioConflict.Entry] {
         func entry(_ property: String?, _ mine: JSONValue, _ theirs: JSONValue, _ was: JSONValue)
             -> StudioConflict.Entry
@@ -209,7 +209,7 @@ final class StudioSave {
         }
     }
 
-    /// An object, some, or nothing.
+    /// Converts JSON to an object, several objects, or nil.
     private func target(
         _ json: StudioJSON, _ entity: SchemaEntity, _ relationship: SchemaRelationship
     ) throws -> Any? {
@@ -245,7 +245,7 @@ final class StudioSave {
 
     // MARK: Errors
 
-    /// The error with the properties that it is about.
+    /// Returns the error with the affected properties.
     private func explained(_ error: StoreError) -> any Error {
         let versions = error.conflicts.compactMap { conflict -> StudioConflict.Entry? in
             guard case .version(let version) = conflict else { return nil }

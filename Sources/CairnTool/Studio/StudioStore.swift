@@ -1,8 +1,8 @@
-// The store that the studio has open, for all requests.
+// The studio's open store, for all requests.
 //
-//   1. It stays open from the first to the last request. What others write shows in the next question.
-//   2. If it cannot be used any more, as after a change of its model by another program, it is opened anew. Who is asking it
-//      goes on; it is closed when the last one is done.
+//   1. It stays open from the first to the last request. The next query sees commits of other processes.
+//   2. If it can no longer be used, as after a change of its model by another program, it is reopened.
+//      Running queries continue; it is closed after the last one.
 //
 // Threads: any.
 
@@ -12,18 +12,18 @@ import Synchronization
 
 /// A store that is held open.
 final class StudioStore: Sendable {
-    /// Who the history says has written.
+    /// The author of changes in the history.
     static let author = "studio"
 
     let place: String
     let kinds: StoreKinds
-    /// The place as it is shown.
+    /// The place's title for output.
     let title: String
     private let access: StoreAccess
     private let held: Mutex<Opened?>
     private let news: StudioNews
 
-    /// A store, closed when nobody has it any more.
+    /// A store that closes when the last reference goes away.
     private final class Opened: Sendable {
         let store: HeldStore
         let observation: ChangeObservation
@@ -35,7 +35,7 @@ final class StudioStore: Sendable {
 
         deinit {
             observation.cancel()
-            // It was only read, or every change of it is stored.
+            // It was only read, or all its changes are stored.
             try? store.store.close()
         }
     }
@@ -70,21 +70,22 @@ final class StudioStore: Sendable {
         return kept
     }
 
-    /// Runs a body in which commands work on the held store.
+    /// Runs a body whose commands use the held store.
     func use<Result>(_ body: () throws -> Result) throws -> Result {
         let opened = try current()
         do {
             return try running(opened, body)
         } catch let error where Self.isOver(error) {
-            // Somebody has changed its model, or it has failed. A store that is open twice in a process is one: it is opened
-            // anew when it is closed here. States of it that others are reading stay readable.
+            // Another process has changed its model, or it has failed. A second open within a process returns
+            // the same store, so it is closed here and then reopened. Its states that are being read stay
+            // readable.
             held.withLock { if $0 === opened { $0 = nil } }
             try? opened.store.store.close()
             return try running(try current(), body)
         }
     }
 
-    /// Whether an error says that the store cannot be used any more as it is open.
+    /// Returns whether an error means that the open store can no longer be used.
     private static func isOver(_ error: any Error) -> Bool {
         let code = ((error as? StudioRefusal)?.error ?? error as? StoreError)?.code
         return code == .incompatibleModel || code == .unusable
@@ -92,7 +93,7 @@ final class StudioStore: Sendable {
 
     private func running<Result>(_ opened: Opened, _ body: () throws -> Result) throws -> Result {
         try withExtendedLifetime(opened) {
-            // The commits that are durable now show, whether or not the store has been told of them.
+            // Shows all durable commits, even before the store is notified of them.
             if let log = opened.store.store as? LogStore, log.isReadOnly { try log.refresh() }
             return try StoreKinds.$current.withValue(kinds) {
                 try HeldStore.$current.withValue(opened.store, operation: body)
@@ -100,11 +101,11 @@ final class StudioStore: Sendable {
         }
     }
 
-    /// Runs a body with the store as commands see it.
+    /// Runs a body with the store as commands use it.
     func session<Result>(_ body: (StoreSession) throws -> Result) throws -> Result {
         try use { try StoreSession.with(place, access, body) }
     }
 
-    /// Closes the store. Nobody uses it any more.
+    /// Closes the store. It must not be used after that.
     func close() { held.withLock { $0 = nil } }
 }

@@ -1,13 +1,13 @@
-// Threads of their own for what blocks: questions to the store and changes of it.
+// Separate threads for blocking work: queries and changes of the store.
 //
-// The threads that answer browsers are few and must not wait. So everything that asks the store is done on threads of
-// these queues: questions several at once, changes one after the other. What has begun goes on to its end.
+// The threads that respond to browsers are few and must not wait. So all store access runs on threads of
+// these queues: several queries concurrently, changes serially. Running work always completes.
 //
 // Threads: any.
 
 import Foundation
 
-/// The threads that the studio asks its store from.
+/// The threads that access the studio's store.
 final class StudioThreads: Sendable {
     private let questions = StudioThreads.queue(
         "studio questions", most: max(4, ProcessInfo.processInfo.activeProcessorCount))
@@ -21,17 +21,17 @@ final class StudioThreads: Sendable {
         return queue
     }
 
-    /// What a body is.
+    /// The kind of a body.
     enum Kind {
-        /// A question.
+        /// A query.
         case question
         /// A change of the store.
         case change
-        /// What takes long and nobody waits for.
+        /// Long work that no request waits for.
         case long
     }
 
-    /// Runs a body on a thread and waits for it without keeping one.
+    /// Runs a body on a thread, and waits for it without blocking a thread.
     func run<Result: Sendable>(
         _ kind: Kind = .question, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
@@ -46,7 +46,7 @@ final class StudioThreads: Sendable {
         }
     }
 
-    /// Waits until everything that has begun is done. What has not begun is done too.
+    /// Waits until all work is done, including work that has not started.
     func finish() {
         for queue in [questions, changes, long] { queue.waitUntilAllOperationsAreFinished() }
     }

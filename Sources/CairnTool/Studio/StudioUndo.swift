@@ -1,8 +1,8 @@
-// Takes a change back: the save that makes of the state behind it the one before it.
+// Undoes a change: a save that restores the state before it.
 //
-//   1. It is put together when the change is made, from the states before and behind it, as long as the change is small.
-//   2. It is a save like any other, with the error policy: what somebody has changed since stands against it.
-//   3. It speaks of columns by their places: if the model has changed since, it is of no use.
+//   1. It is created with the change, from the states before and after it, if the change is small.
+//   2. It is an ordinary save, with the error policy: later changes of others conflict with it.
+//   3. It refers to columns by index: after a change of the model it cannot be used.
 //
 // Threads: a value.
 
@@ -10,20 +10,21 @@ import CairnInspection
 import CairnModel
 import CairnStore
 
-/// What takes the last change back.
+/// The undo of the last change.
 struct StudioUndo: Sendable {
-    /// The schema whose columns the request means.
+    /// The schema that the request's columns refer to.
     let schema: Schema
-    /// The commit that it takes back.
+    /// The commit to undo.
     let commit: UInt64
-    /// How many objects that changed.
+    /// The number of objects that the commit changed.
     let objects: Int
     let request: SaveRequest
 
-    /// More objects than this are not remembered.
+    /// The maximum number of changed objects.
     static let most = 50_000
 
-    /// What takes a commit back; nil if it changed too much, or something else came between it and the state before.
+    /// Returns the undo of a commit; nil if it changed too much, or if another change came between it and the
+    /// state before.
     ///
     /// - Parameter before: a state from before the commit.
     static func of(
@@ -35,7 +36,8 @@ struct StudioUndo: Sendable {
         }
         guard changes.commits.count == 1, count > 0, count <= Self.most else { return nil }
         let states = (before: before, after: try store.snapshot())
-        // Pairs have no versions, and those of deleted objects are not compared: then nobody may have come in between.
+        // Pairs have no versions, and those of deleted objects are not compared: then no other commit is
+        // allowed in between.
         let isAlone =
             before.commit + 1 == changes.commit && states.after.commit == changes.commit
         guard isAlone || entities.allSatisfy({ hasVersions($0, store.schema) }) else { return nil }
@@ -46,7 +48,7 @@ struct StudioUndo: Sendable {
         }
         let removed = Set(request.deleted.map(\.id))
         request.pairChanges.removeAll { pair in
-            // A pair of an object that goes goes with it.
+            // The pairs of a deleted object are deleted with it.
             !pair.isAddition
                 && (removed.contains(pair.source) || removed.contains(pair.destination))
         }
@@ -54,7 +56,7 @@ struct StudioUndo: Sendable {
             schema: store.schema, commit: changes.commit, objects: count, request: request)
     }
 
-    /// Whether versions tell all that somebody else may have changed of the same objects.
+    /// Returns whether versions reveal all changes of others to the same objects.
     private static func hasVersions(_ part: EntityChanges, _ schema: Schema) -> Bool {
         part.deleted.count == 0
             && !schema.entities[part.entity].relationships.contains { relationship in
@@ -65,7 +67,7 @@ struct StudioUndo: Sendable {
 
     private typealias States = (before: any StoreSnapshot, after: any StoreSnapshot)
 
-    /// Adds what takes the changes of an entity back; false if others have changed an object meanwhile.
+    /// Adds the undo of an entity's changes; returns false if another commit has changed an object since.
     private static func add(
         _ part: EntityChanges, _ states: States, _ store: any CommandStore,
         to request: inout SaveRequest
@@ -81,7 +83,7 @@ struct StudioUndo: Sendable {
                 .init(id: row.id, entity: row.entity, version: row.version, base: row))
         }
         for (old, new) in zip(try states.before.rows(updated), try states.after.rows(updated)) {
-            // One more: nobody has changed it between the state before and the commit, nor since.
+            // One more: no other commit has changed it between the state before and the commit, or since.
             guard let old, let new, new.version == old.version || new.version == old.version + 1
             else { return false }
             var changes: [(column: Int, value: Value)] = []
@@ -110,7 +112,7 @@ struct StudioUndo: Sendable {
         return true
     }
 
-    /// Adds members that were added or taken away, where they are kept as pairs.
+    /// Adds members that were added or removed, if they are stored as pairs.
     private static func addPairs(
         of entity: SchemaEntity, _ owners: [ObjectID], _ states: States,
         to request: inout SaveRequest
@@ -142,7 +144,7 @@ struct StudioUndo: Sendable {
         request.pairChanges = Array(pairs)
     }
 
-    /// Adds the orders of lists that objects were, or are, members of by a column of theirs.
+    /// Adds the orders of lists that the objects are or were members of through a column.
     private static func addOrders(
         of entity: SchemaEntity, _ members: [ObjectID], _ states: States,
         _ store: any CommandStore, to request: inout SaveRequest
@@ -163,7 +165,7 @@ struct StudioUndo: Sendable {
         }
     }
 
-    /// Adds the orders that the lists of some owners had.
+    /// Adds the old orders of some owners' lists.
     private static func addOrders(
         of entity: Int, _ relationship: Int, _ owners: Set<ObjectID>, _ states: States,
         to request: inout SaveRequest
@@ -186,9 +188,9 @@ struct StudioUndo: Sendable {
         }
     }
 
-    /// Takes the change back.
+    /// Undoes the change.
     ///
-    /// - Throws: `StudioConflict` if somebody has changed the same since.
+    /// - Throws: `StudioConflict` if another commit has changed the same objects since.
     func run(_ store: any CommandStore) throws -> UInt64? {
         guard store.schema === schema else {
             throw StudioConflict(

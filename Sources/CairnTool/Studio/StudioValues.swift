@@ -1,4 +1,4 @@
-// Values as a page shows them: what is long is cut.
+// Values on a page: long ones are truncated.
 //
 // Threads: values.
 
@@ -7,10 +7,10 @@ import CairnModel
 import CairnStore
 
 extension JSONValue {
-    /// More characters than this are cut.
+    /// The maximum number of characters.
     static let mostCharacters = 1024
 
-    /// A value as a page shows it: of bytes how many there are, of a long text its beginning.
+    /// Creates a value for a page: binary data as their size, a long string as its beginning.
     init(short value: Value) {
         switch value {
         case .binary(let bytes): self = .object(["bytes": .count(bytes.count)])
@@ -27,6 +27,6 @@ extension JSONValue {
 }
 
 extension RowColumns {
-    /// A row as an object whose long values are cut.
+    /// Returns a row as an object with truncated values.
     func shortJSON(_ row: Row) -> JSONValue { json(row) { JSONValue(short: $0) } }
 }

@@ -1,4 +1,4 @@
-// What changes the store: saves, imports, and taking the last of them back. One after the other.
+// The writing requests: saves, imports, and undoing the last of them. They run serially.
 //
 // Threads: any; a change runs on the thread for changes.
 
@@ -9,7 +9,7 @@ import CairnStudio
 import FoundationEssentials
 import Synchronization
 
-/// Answers for what changes the store.
+/// Responds to requests that change the store.
 final class StudioWriting: Sendable {
     private let store: StudioStore
     private let commands: StudioCommands
@@ -20,7 +20,7 @@ final class StudioWriting: Sendable {
         self.commands = commands
     }
 
-    /// What would be taken back, as a page is told.
+    /// The available undo, for a page.
     var undoable: JSONValue {
         guard let undo = last.withLock({ $0 }) else { return .null }
         return .object(["commit": .count(undo.commit), "objects": .count(undo.objects)])
@@ -39,19 +39,19 @@ final class StudioWriting: Sendable {
         }
     }
 
-    /// Runs a body that commits once, and remembers what takes that back.
+    /// Runs a body that commits once, and remembers its undo.
     private func changing<Result>(
         _ session: StoreSession, commits: @escaping (Result) -> Bool, _ body: () throws -> Result
     ) throws -> (result: Result, commit: UInt64?) {
         let before = try session.store.snapshot()
-        // A save of what is stored already commits nothing.
+        // A save without changes does not commit.
         let hasCommitted = { (result: Result) in
             commits(result) && (try? session.store.snapshot().commit) != before.commit
         }
         let (result, changes) = try StudioRecorder.recording(
             session.store, body, commits: hasCommitted)
         guard hasCommitted(result) else { return (result, nil) }
-        // What cannot be taken back is changed all the same.
+        // A change without an undo is made anyway.
         let undo = changes.flatMap { try? StudioUndo.of($0, before: before, session.store) }
         last.withLock { $0 = undo }
         return (result, changes?.commit)
@@ -78,7 +78,7 @@ final class StudioWriting: Sendable {
     }
 
     private func undo(_ request: StudioRequest) throws -> StudioAnswer {
-        // Which change the page means, if it says so: it may have shown an older one.
+        // The change that the page refers to, if it does: it may have shown an older one.
         let commit = try StudioParameters(request, known: ["commit"]).number(
             "commit", in: 0...Int.max, or: 0)
         guard let undo = last.withLock({ $0 }), commit == 0 || undo.commit == UInt64(commit) else {
@@ -117,7 +117,7 @@ final class StudioWriting: Sendable {
             line += parameters.values(option).filter { !$0.isEmpty }.map { "--\(option)=\($0)" }
         }
         for flag in Self.flags where try parameters.flag(flag) { line.append("--\(flag)") }
-        // The list is called in messages as it was where it came from, and its name may say what it is.
+        // In messages the list has its original name, and its form may depend on the name.
         let folder = path + "-list"
         let list = "\(folder)/\(Self.plain(try parameters.text("name")))"
         let files = FileManager.default
@@ -142,13 +142,13 @@ final class StudioWriting: Sendable {
         return named
     }
 
-    /// A name that leads nowhere else.
+    /// Returns a name without a path.
     private static func plain(_ name: String?) -> String {
         let name = (name ?? "").filter { $0 != "/" && $0 != "\0" }
         return name.isEmpty || name.hasPrefix(".") || name.utf8.count > 200 ? "list" : name
     }
 
-    /// Whether a report of an import names a commit.
+    /// Returns whether a report of an import contains a commit.
     private static func hasCommit(_ report: Data) -> Bool {
         guard case .object(let members)? = try? StudioJSON(report),
             case .number? = members["commit"]

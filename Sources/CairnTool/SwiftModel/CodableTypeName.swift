@@ -1,13 +1,16 @@
-// The classes of transformable attributes that are Swift collections of values: `[Int64]`, `[String: [Double]]`.
+// The classes of transformable attributes that are Swift collections of values: `[Int64]`,
+// `[String: [Double]]`.
 //
-//   type  =  name | "[" type "]" | "[" key ":" type "]"        with a module's name and a point before it, or a point alone
+//   type  =  name | "[" type "]" | "[" key ":" type "]"
+//
+// The whole type may follow a point, or a module's name and a point.
 
 /// The name of a collection type whose values are Codable.
 struct CodableTypeName {
-    /// The type as Swift's formatter writes it.
+    /// The type in the style of Swift's formatter.
     let text: String
 
-    /// Reads what a model says; nil if it is something else.
+    /// Parses a type from a model; returns nil for anything else.
     init?(_ written: String) {
         var rest = Substring(written.filter { $0 != " " })
         if let bracket = rest.firstIndex(of: "["), rest[..<bracket].hasSuffix(".") {
@@ -21,10 +24,10 @@ struct CodableTypeName {
         "Bool", "Data", "Date", "Decimal", "Double", "Float", "Int", "Int16", "Int32", "Int64",
         "Int8", "String", "UInt16", "UInt32", "UInt8", "URL", "UUID",
     ]
-    /// What JSON has as keys.
+    /// The key types that JSON supports.
     private static let keys: Set<String> = ["Int", "String"]
 
-    /// How deep types nest: more is nobody's.
+    /// Parses a type; the depth limit is more than any real type has.
     private static func type(_ rest: inout Substring, depth: Int = 0) -> String? {
         guard depth < 8 else { return nil }
         guard rest.first == "[" else {

@@ -1,11 +1,11 @@
-// An attribute as a property: its type, its default, and what @Attribute says of it.
+// An attribute as a property: its type, its default, and the arguments of @Attribute.
 //
-//   1. What may be nil is an optional, whether or not the model says that accessors are to use scalar types; integers
-//      have the width that the model gives them.
-//   2. A transient attribute is `.ephemeral`; one of no type that a store knows is a property of the class alone.
-//   3. A transformable attribute whose class is a collection of values is a Codable property, stored as JSON; any
-//      other is its bytes.
-//   4. What a mark cannot say is said in a comment.
+//   1. An optional attribute is a Swift optional, whether or not the model requests scalar accessors;
+//      integers have the width of the model.
+//   2. A transient attribute is `.ephemeral`; one without a storable type is only a property of the class.
+//   3. A transformable attribute whose class is a collection of values is a Codable property, stored as JSON;
+//      any other is its bytes.
+//   4. A comment contains everything that a mark cannot express.
 
 import CairnInspection
 import CairnModel
@@ -16,7 +16,7 @@ struct SwiftAttribute {
 
     init(_ attribute: AttributeDescription) { self.attribute = attribute }
 
-    /// The property, under the name that it has in code.
+    /// Returns the property, with its name in code.
     func property(name: String) -> SwiftProperty {
         guard let (type, remarks) = type else {
             return Self.unstored(
@@ -40,7 +40,7 @@ struct SwiftAttribute {
         return property
     }
 
-    /// A property that is not the store's.
+    /// Returns a property that is not stored.
     static func unstored(
         _ attribute: AttributeDescription, name: String, type: String, remark: String
     ) -> SwiftProperty {
@@ -49,7 +49,7 @@ struct SwiftAttribute {
             name: name, type: type + "?", value: "nil")
     }
 
-    /// What the model demands of every value beyond what a mark can say: a `validate…` method can.
+    /// The model's validation that a mark cannot express: a `validate…` method can.
     private var conditions: [String] {
         zip(attribute.validationPredicates, attribute.validationWarnings).map {
             predicate, warning in
@@ -94,7 +94,7 @@ struct SwiftAttribute {
         )
     }
 
-    /// The collection that a transformable attribute is declared as; nil if it is its bytes.
+    /// The collection type of a transformable attribute; nil if it is declared as its bytes.
     private var codableTypeName: CodableTypeName? {
         guard attribute.type == .transformable else { return nil }
         return attribute.customClassName.flatMap(CodableTypeName.init)
@@ -115,7 +115,8 @@ struct SwiftAttribute {
         return text
     }
 
-    /// What a collection is where it has no value, which its class has to say. It is computed, and so no part of the model.
+    /// Returns the empty value of a collection, which its class has to provide. It is computed, and so not
+    /// part of the model.
     private func emptyCollection(_ remarks: inout [String]) -> String? {
         if codableTypeName == nil || attribute.isOptional { return nil }
         remarks.append(Self.notForBatches)
@@ -125,7 +126,7 @@ struct SwiftAttribute {
     private static let notForBatches =
         "New objects get the default value, but rows of a batch insert do not."
 
-    /// What a store has of the property, but for its derivation.
+    /// Returns the stored attribute that the property defines, without its derivation.
     func stored(name: String) -> AttributeDescription {
         var said = AttributeDescription(name, attribute.type, optional: attribute.isOptional)
         if attribute.type == .transformable {
@@ -133,7 +134,8 @@ struct SwiftAttribute {
         }
         guard attribute.derivationExpression == nil else { return said }
         var remarks: [String] = []
-        // Bytes are no constant: they are no part of the model. Neither is what a collection begins with.
+        // Bytes are not a constant: they are not part of the model. Neither is the initial value of a
+        // collection.
         if attribute.type != .transformable, defaultValue(&remarks) != nil,
             attribute.type != .binary || isEmptyDefault
         {
@@ -197,9 +199,9 @@ struct SwiftAttribute {
     }
 }
 
-/// What marks and comments of all kinds of properties have in common.
+/// The marks and comments that all kinds of properties share.
 enum SwiftRemarks {
-    /// The arguments for what other versions of a model know something by.
+    /// Returns the arguments that identify a property in other versions of a model.
     static func names(_ originalName: String?, _ hashModifier: String?) -> [String] {
         [
             originalName.map { "originalName: \(SwiftLiteral.text($0))" },
@@ -207,9 +209,9 @@ enum SwiftRemarks {
         ].compactMap(\.self)
     }
 
-    /// The author's own entries, which no mark has room for.
+    /// Returns the author's own entries, which no mark can express.
     static func userInfo(_ entries: [String: String]) -> [String] {
-        // The mark says its merge rule.
+        // The mark contains its merge rule.
         let entries = entries.filter { $0.key != MergeRule.userInfoKey }
         if entries.isEmpty { return [] }
         let text = entries.inKeyOrder().map { "\($0.key) = \($0.value)" }

@@ -1,7 +1,7 @@
-// An entity as a class: what it inherits from, its constraints and indexes, its properties.
+// An entity as a class: its superclass, its constraints and indexes, its properties.
 //
-// All constraints are lists of #Unique, in the order of the model, also those of one property: so the classes have them
-// in the same order.
+// All constraints are lists of #Unique, in the order of the model, also those of one property: so the classes
+// have them in the same order.
 
 import CairnInspection
 import CairnModel
@@ -18,7 +18,7 @@ struct SwiftClass {
         SwiftPaths(schema: schema, names: names, composites: composites)
     }
 
-    /// The lines of an entity's class.
+    /// Returns the lines of an entity's class.
     func lines(_ entity: SchemaEntity) -> [String] {
         let description = entity.description
         let name = names.classes[entity.index]
@@ -32,7 +32,7 @@ struct SwiftClass {
         arguments += rule(description.mergeRule, entity)
         lines += arguments.isEmpty ? ["@Entity"] : SwiftText.call("@Entity", arguments, indent: 0)
         let access = isPublic ? "public " : ""
-        // A class that others inherit from cannot be final.
+        // A class with subclasses cannot be final.
         let keyword = entity.family.count > 1 ? "class" : "final class"
         let parent = entity.parent.map { names.classes[$0] } ?? "ManagedObject"
         let body = keyLists(entity) + properties(entity)
@@ -60,8 +60,8 @@ struct SwiftClass {
         return lines
     }
 
-    /// What is to be said of a property's name. One that is called otherwise has the model's name as its original one, so
-    /// that a store which has it under that name is known to have it.
+    /// Returns the remarks about a property's name. A renamed property has the model's name as its original
+    /// one, so that a store with that name is recognized.
     private func remarks(
         on name: String, _ entity: SchemaEntity, originalName: inout String?
     ) -> [String] {
@@ -71,7 +71,8 @@ struct SwiftClass {
         return [remark] + (older.map { [$0] } ?? [])
     }
 
-    /// The argument for a merge rule, which names the property by which a newer one is told as the class calls it.
+    /// Returns the argument for a merge rule; it names the property that determines the newer object as the
+    /// class does.
     private func rule(_ rule: MergeRule?, _ entity: SchemaEntity) -> [String] {
         guard let rule else { return [] }
         guard case .fold(.newest(let by)) = rule,
@@ -167,7 +168,7 @@ struct SwiftClass {
         if relationship.deleteRule != .nullify {
             arguments.append("deleteRule: .\(relationship.deleteRule.rawValue)")
         }
-        // What a model says of the counts of a to-one relationship means nothing.
+        // A model's counts of a to-one relationship have no meaning.
         if relationship.isToMany {
             if relationship.minimumCount > 0 {
                 arguments.append("minimumModelCount: \(relationship.minimumCount)")
@@ -188,7 +189,7 @@ struct SwiftClass {
                 && inverse.description.name == relationship.name
             let destination = schema.entity(named: relationship.destinationEntityName)
             let type = destination.map { names.classes[$0.index] } ?? ""
-            // A key path to the property that it stands before would lead in a circle.
+            // A key path to the annotated property itself would be circular.
             arguments.append(
                 isItself
                     ? "inverse: \(SwiftLiteral.text(SwiftIdentifier.plain(name)))"
@@ -245,7 +246,7 @@ struct SwiftClass {
             }
         }
         guard list.count == keys.count, !list.isEmpty, Set(keys).count == keys.count else {
-            // The old mark on a property that is not stored has never meant anything.
+            // The old flag on a property that is not stored has never had an effect.
             if index.form == .indexed { return [] }
             let elements = index.elements.map { element in
                 (element.propertyName ?? element.expression ?? "")

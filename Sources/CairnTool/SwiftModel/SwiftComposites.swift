@@ -1,12 +1,13 @@
 // The composite attributes of a model as structs.
 //
-//   1. A composite that the model names is one struct, for all attributes that are made of it.
-//   2. Elements that stand in an attribute alone, or differ from those of the composite that they name, are a struct
-//      named after the attribute.
-//   3. A struct needs an element: an attribute without any is left out. Elements of no type that a store knows, which a
-//      transient composite may have, are left out of structs: they are neither Hashable nor Sendable.
+//   1. A composite with a name in the model is one struct, for all attributes that use it.
+//   2. Elements that only one attribute has, or that differ from those of the composite that they name, are a
+//      struct named after the attribute.
+//   3. A struct requires an element: an attribute without any is omitted. Elements without a storable type,
+//      which a transient composite may have, are omitted from structs: they are neither Hashable nor
+//      Sendable.
 //
-// Invariant: the structs that a struct holds come after it.
+// Invariant: the structs that a struct contains come after it.
 
 import CairnInspection
 import CairnModel
@@ -23,13 +24,13 @@ struct SwiftComposites {
     }
 
     private(set) var definitions: [Definition] = []
-    /// What a struct is found by.
+    /// The key of a struct.
     private enum Key: Hashable {
         /// The composite's name in the model.
         case named(String)
-        /// An attribute of an entity, by their names, that has its own.
+        /// An attribute with its own struct, by entity and name.
         case attribute(String, String)
-        /// An element of a struct, by that one's index, that has its own.
+        /// An element with its own struct, by the index of its struct and by name.
         case element(Int, String)
     }
 
@@ -37,7 +38,7 @@ struct SwiftComposites {
     /// The names of elements in Swift, by struct.
     private var elementNames: [[String: String]] = []
 
-    /// Makes the structs of all composite attributes, and names them.
+    /// Creates and names the structs of all composite attributes.
     init(_ schema: Schema, _ names: inout SwiftModelNames) {
         for entity in schema.model.entities {
             for attribute in entity.attributes where attribute.type == .composite {
@@ -50,14 +51,15 @@ struct SwiftComposites {
 
     // MARK: Questions
 
-    /// The struct of an attribute of an entity; nil if it has no elements.
+    /// Returns the struct of an attribute of an entity; nil if it has no elements.
     func definition(of attribute: AttributeDescription, in entity: EntityDescription)
         -> Definition?
     {
         index(of: attribute, .attribute(entity.name, attribute.name)).map { definitions[$0] }
     }
 
-    /// What a dotted path into an attribute of an entity is in Swift, after the attribute's own name: `?.place.city`.
+    /// Returns the Swift form of a dotted path into an attribute, after the attribute's own name:
+    /// `?.place.city`.
     func keyPath(
         _ steps: [Substring], into attribute: AttributeDescription, of entity: EntityDescription
     ) -> String? {
@@ -77,7 +79,7 @@ struct SwiftComposites {
         return (attribute.isOptional ? "?." : ".") + name + rest
     }
 
-    /// Whether an element is called otherwise.
+    /// Whether an element is renamed.
     var renamesElements: Bool {
         elementNames.contains { $0.contains { SwiftIdentifier.plain($1) != $0 } }
     }
@@ -174,7 +176,7 @@ struct SwiftComposites {
                 remarks: ["\(element.name): untyped, which a struct cannot have."],
                 name: name, type: "", isLeftOut: true)
         }
-        // An element has a name, a type and a default; no mark can stand before it.
+        // An element has a name, a type and a default; it cannot have a mark.
         if field.mark != nil {
             let said = field.arguments.joined(separator: ", ")
             field.remarks.append("Options in the model that an element cannot have: \(said)")
@@ -185,7 +187,7 @@ struct SwiftComposites {
         return field
     }
 
-    /// What a store has of the elements of an attribute; nil if it has none.
+    /// Returns the stored elements of an attribute; nil if there are none.
     func stored(of attribute: AttributeDescription, in entity: EntityDescription)
         -> [AttributeDescription]?
     {
@@ -194,7 +196,7 @@ struct SwiftComposites {
         }
     }
 
-    /// Leaves of a value that may be nil have no defaults, or it never would be.
+    /// Leaves of an optional value have no defaults; otherwise it would never be nil.
     private func stored(_ index: Int, inOptional: Bool) -> [AttributeDescription] {
         let definition = definitions[index]
         let declared = zip(definition.elements, definition.fields).filter { !$1.isLeftOut }
@@ -215,7 +217,7 @@ struct SwiftComposites {
 
     // MARK: Text
 
-    /// The lines of the structs, in the order of the model's composites.
+    /// Returns the lines of the structs, in the order of the model's composites.
     func blocks(of model: ManagedObjectModel, isPublic: Bool) -> [[String]] {
         let order = model.composites.map(\.name)
         let sorted = definitions.indices.sorted { left, right in
@@ -235,7 +237,7 @@ struct SwiftComposites {
         lines.append("\(access)struct \(definition.name): Hashable, Sendable {")
         lines += definition.fields.flatMap { $0.lines(isPublic: isPublic) }
         if isPublic {
-            // The one that Swift makes is not for other modules.
+            // The initializer that Swift synthesizes is not available to other modules.
             let fields = definition.fields.filter { !$0.isLeftOut }
             let parameters = fields.map { field in
                 let value = field.value ?? (field.type.hasSuffix("?") ? "nil" : nil)

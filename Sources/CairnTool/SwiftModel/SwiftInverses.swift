@@ -1,19 +1,20 @@
-// Which side of each pair of relationships says that the other is its inverse.
+// Determines which side of each pair of relationships declares the other as its inverse.
 //
-// One side alone can say it by a key path, or the compiler goes in circles: the one that the model names first, or the
-// only one that says it in the model. A relationship that is its own inverse says it by name.
+// Only one side can declare it with a key path, otherwise the compiler reports a circular reference: the side
+// that the model names first, or the only one that declares it in the model. A relationship that is its own
+// inverse declares it by name.
 
 import CairnModel
 
-/// The relationships that name their inverse.
+/// The relationships that declare their inverse.
 struct SwiftInverses {
-    /// A relationship, by the entity that declares it.
+    /// A relationship of the entity that declares it.
     private struct Side: Hashable {
         let entity: Int
         let name: String
     }
 
-    /// The inverses of the sides that name one.
+    /// The inverses of the sides that declare one.
     private var named: [Side: SchemaRelationship] = [:]
 
     init(_ schema: Schema) {
@@ -26,7 +27,7 @@ struct SwiftInverses {
                 let other = schema.entities[relationship.destination].relationships[inverse]
                 let otherSide = Side(
                     entity: other.declaringEntity, name: other.description.name)
-                // The other side will, if it alone does in the model.
+                // The other side declares it if it is the only one in the model.
                 if relationship.description.inverseName == nil { continue }
                 if relationship.description.isTransient || other.description.isTransient {
                     continue
@@ -38,7 +39,7 @@ struct SwiftInverses {
         }
     }
 
-    /// The inverse that a relationship names; nil if it names none.
+    /// Returns the inverse that a relationship declares; nil if it declares none.
     func inverse(of name: String, declaredIn entity: Int) -> SchemaRelationship? {
         named[Side(entity: entity, name: name)]
     }

@@ -1,14 +1,14 @@
 // The values of a model as Swift expressions.
 //
-// Every expression is one that `@Entity` takes for a constant, so that a default stays a part of the model: literals,
-// names, and the calls that it knows to depend on their arguments alone. Bytes have no such form.
+// `@Entity` accepts every such expression as a constant, so that a default stays part of the model: literals,
+// names, and calls that are known to depend only on their arguments. Bytes have no such form.
 
 import CairnModel
 import FoundationEssentials
 
-/// Writes values in Swift.
+/// Formats values as Swift code.
 enum SwiftLiteral {
-    /// A value where the type is known; nil if it has no expression.
+    /// Returns a value's expression for a known type; nil if it has none.
     static func text(_ value: Value) -> String? {
         switch value {
         case .null, .objectID: nil
@@ -35,7 +35,7 @@ enum SwiftLiteral {
         return "\(number)"
     }
 
-    /// A decimal's own literals pass through a double, which would round.
+    /// Returns a decimal's expression; its own literals are converted through a double, which would round.
     private static func text(_ number: Decimal) -> String? {
         if number.isNaN { return nil }
         let digits = "\(number)"
@@ -48,7 +48,7 @@ enum SwiftLiteral {
 
     // MARK: Strings
 
-    /// A string literal, raw if that spares escapes.
+    /// Returns a string literal, raw if that avoids escapes.
     static func text(_ string: String) -> String {
         let isVisible = string.unicodeScalars.allSatisfy { escape($0) == nil || isMarked($0) }
         guard isVisible, string.unicodeScalars.contains(where: isMarked),
@@ -60,7 +60,7 @@ enum SwiftLiteral {
         return "\(pounds)\"\(string)\"\(pounds)"
     }
 
-    /// The most number signs that follow a quote or a backslash.
+    /// Returns the maximum number of consecutive number signs after a quote or a backslash.
     private static func longestRunOfPounds(in string: String) -> Int {
         var longest = 0
         var current: Int?
@@ -77,7 +77,7 @@ enum SwiftLiteral {
         return longest
     }
 
-    /// Whether a raw literal has the scalar as it is where a plain one has to escape it.
+    /// Returns whether a raw literal can contain the scalar unchanged, while a plain one must escape it.
     private static func isMarked(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "\\" || scalar == "\""
     }

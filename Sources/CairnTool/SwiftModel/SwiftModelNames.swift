@@ -1,26 +1,27 @@
 // The names of a model's classes and properties in Swift.
 //
-//   1. A class that the model names has that name, without a module's before it; another has its entity's.
-//   2. Where two would be one, or a name cannot be a class's here, the later class is called otherwise; @Entity has the
-//      entity's name then, so that a store sees no difference.
-//   3. A property has the model's name, in backticks if need be. One that cannot have it is called otherwise, which a
-//      store does see: it has the model's name as its original one.
+//   1. A class with a name in the model has that name, without its module; another has its entity's name.
+//   2. If two classes would have the same name, or a name is not available here, the later class is renamed;
+//      @Entity then has the entity's name, so that the store is the same.
+//   3. A property has the model's name, in backticks if necessary. If that is impossible it is renamed, which
+//      changes the store: its original name is the model's name.
 //
-// Names are given in the order of the model, classes named in it first, so that the same model has the same names.
+// Names are assigned in the order of the model, classes named in it first, so that the same model always gets
+// the same names.
 
 import CairnInspection
 import CairnModel
 
-/// What a model's entities and properties are called in Swift.
+/// The names of a model's entities and properties in Swift.
 struct SwiftModelNames {
     private let schema: Schema
     /// The classes, by the index of the entity.
     private(set) var classes: [String] = []
-    /// What is to be said of a class's name.
+    /// The remarks about the classes' names.
     private(set) var classRemarks: [[String]] = []
     /// The types of the file.
     private var types = KnownNames.needed
-    /// Properties that are called otherwise, by the index of the entity that declares them.
+    /// Renamed properties, by the index of the entity that declares them.
     private var renamed: [[String: String]] = []
 
     init(_ schema: Schema) {
@@ -52,7 +53,7 @@ struct SwiftModelNames {
         }
     }
 
-    /// A type's name that is nobody's yet.
+    /// Reserves and returns an unused type name.
     mutating func claimType(madeOf text: String, suffix: String) -> String {
         let name = SwiftIdentifier.typeName(madeOf: text)
         var candidate = name
@@ -65,11 +66,11 @@ struct SwiftModelNames {
         return candidate
     }
 
-    /// The class that a model names, if Swift can.
+    /// Returns the class that a model names, if the name is valid in Swift.
     private static func className(in entity: EntityDescription) -> String? {
         guard let full = entity.managedObjectClassName,
             let last = full.split(separator: ".").last.map(String.init),
-            // A class whose name needs backticks is none that somebody has written.
+            // A class whose name requires backticks does not exist in real code.
             SwiftIdentifier.isPlain(last), SwiftIdentifier.property(last) == last,
             !["NSManagedObject", "ManagedObject"].contains(last)
         else { return nil }
@@ -78,7 +79,7 @@ struct SwiftModelNames {
 
     // MARK: Properties
 
-    /// Gives the properties their names, after all types have theirs.
+    /// Assigns names to the properties, after all types have names.
     mutating func nameProperties() {
         renamed = [[String: String]](repeating: [:], count: schema.entities.count)
         var taken: [Int: Set<String>] = [:]
@@ -106,7 +107,7 @@ struct SwiftModelNames {
         KnownNames.members.contains(name) || types.contains(name)
     }
 
-    /// Why a property cannot be called that; nil if it can.
+    /// Returns why a property cannot have a name; nil if it can.
     private func reason(against name: String, in entity: SchemaEntity) -> String? {
         if KnownNames.members.contains(name) { return "which is reserved in every object" }
         if types.contains(name) { return "which is a type's name here" }
@@ -117,7 +118,8 @@ struct SwiftModelNames {
         return nil
     }
 
-    /// Whether a relationship is its own inverse: it names itself in a text, where there are no backticks.
+    /// Returns whether a relationship is its own inverse: it names itself in a string, which has no
+    /// backticks.
     private func isOwnInverse(_ name: String, _ entity: SchemaEntity) -> Bool {
         guard let index = entity.relationshipIndex(named: name),
             let inverse = entity.relationships[index].inverse
@@ -127,7 +129,7 @@ struct SwiftModelNames {
         return other.description.name == name && other.declaringEntity == entity.index
     }
 
-    /// A name with as many underscores at its end as it needs to be nobody else's.
+    /// Returns a name with as few underscores at its end as make it unique.
     static func free(_ name: String, _ taken: Set<String>, where isPossible: (String) -> Bool)
         -> String
     {
@@ -140,16 +142,16 @@ struct SwiftModelNames {
         return candidate
     }
 
-    /// A property's name as it is written in code.
+    /// Returns a property's name in code.
     func property(_ name: String, declaredIn entity: Int) -> String {
         let name = renamed[entity][name] ?? name
         return SwiftIdentifier.property(name) ?? name
     }
 
-    /// Whether a property is called otherwise.
+    /// Whether a property is renamed.
     var renamesProperties: Bool { renamed.contains { !$0.isEmpty } }
 
-    /// What is to be said of a property's name; nil if it is the model's.
+    /// Returns the remark about a property's name; nil if it is the model's.
     func propertyRemark(_ name: String, declaredIn entity: Int) -> String? {
         guard renamed[entity][name] != nil,
             let reason = reason(against: name, in: schema.entities[entity])
@@ -157,6 +159,6 @@ struct SwiftModelNames {
         return "The model calls it \(name), \(reason)."
     }
 
-    /// Whether a type has that name.
+    /// Returns whether a type has that name.
     func isType(_ name: String) -> Bool { types.contains(name) }
 }

@@ -1,16 +1,17 @@
 // A model as Swift: one file with a class for each entity and a struct for each composite.
 //
-//   1. The head names the model and the command, shows how a store of the classes is opened, and lists what the model
-//      says and classes cannot.
+//   1. The head names the model and the command, shows how to open a store with the classes, and lists what
+//      classes cannot express of the model.
 //   2. Structs come first, then classes, both in the order of the model.
-//   3. Where a class says less than the model, or something else, a comment above it says what.
+//   3. If a class defines less than the model, or something else, a comment above it describes the
+//      difference.
 //
-// The same model gives the same text, whatever the machine.
+// The same model results in the same text on every machine.
 
 import CairnInspection
 import CairnModel
 
-/// Writes the Swift of a model.
+/// Generates the Swift code of a model.
 struct SwiftModelPrinter {
     private let source: ModelSource
     private let isPublic: Bool
@@ -28,12 +29,12 @@ struct SwiftModelPrinter {
         self.composites = composites
     }
 
-    /// How many structs and classes there are.
+    /// The number of structs and classes.
     var counts: (structs: Int, classes: Int) {
         (composites.definitions.count, names.classes.count)
     }
 
-    /// The file, with a line feed at its end.
+    /// The text of the file, with a line feed at its end.
     var text: String {
         let writer = SwiftClass(
             schema: source.schema, names: names, composites: composites,
@@ -49,19 +50,19 @@ struct SwiftModelPrinter {
 
     // MARK: Head
 
-    /// How a generated file is known: its second line begins like this.
+    /// Identifies a generated file: the prefix of its second line.
     static let mark = "// Written by: cairn model "
 
     private var head: [String] {
         let version = source.version.map { ", version \($0)" } ?? ""
-        // One line each, however long, so that the mark is in the second.
+        // One line each, of any length, so that the mark is in the second.
         var lines = [
             "// The entities of \(PlainText.visible(source.name + version)), as classes.",
             Self.mark + PlainText.visible(options),
         ]
         lines += usage
         lines += unsaid
-        // Names are the model's, and long texts too.
+        // The file contains the model's names and long strings.
         return lines + ["// swift-format-ignore-file"]
     }
 
@@ -87,7 +88,7 @@ struct SwiftModelPrinter {
             : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
     }
 
-    /// How a store is opened. Subclasses are not found by what leads to them, so all classes are named.
+    /// How to open a store. Subclasses are not found through references to them, so all classes are listed.
     private var usage: [String] {
         guard !names.classes.isEmpty else { return ["//", "// The model has no entities.", "//"] }
         let base = source.name.prefix { $0 != "." }.lowercased()
@@ -126,7 +127,7 @@ struct SwiftModelPrinter {
             + call(["at: \(path),", "model: \(model),"], classes, types, "))")
     }
 
-    /// The model in code.
+    /// The code that loads the model.
     private var model: String {
         let path = SwiftLiteral.text(source.name)
         if source.form == .json {
@@ -138,7 +139,7 @@ struct SwiftModelPrinter {
         return "ModelFile(contentsOfFile: \(path), version: \(SwiftLiteral.text(version))).model"
     }
 
-    /// The making of a container, with all classes as the last argument.
+    /// Returns the creation of a container, with all classes as the last argument.
     private func call(
         _ arguments: [String], _ label: String, _ types: [String], _ end: String
     ) -> [String] {
@@ -155,7 +156,7 @@ struct SwiftModelPrinter {
             + ["//"]
     }
 
-    /// What the model says beyond its entities.
+    /// The parts of the model besides its entities.
     private var unsaid: [String] {
         let model = source.model
         var items = model.configurations.inKeyOrder().map { name, members in

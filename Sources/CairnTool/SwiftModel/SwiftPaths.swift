@@ -1,23 +1,23 @@
-// What the paths of a model are called in Swift: columns as key paths, and the texts that classes keep as texts.
+// Converts the paths of a model to Swift: columns to key paths; strings stay strings in the classes.
 //
-// A text, such as a derivation, names properties as the classes do: they alone make the model then.
+// A string, such as a derivation, uses the classes' property names: the classes alone define the model then.
 
 import CairnInspection
 import CairnModel
 
-/// Writes the paths of a model.
+/// Converts the paths of a model.
 struct SwiftPaths {
     let schema: Schema
     let names: SwiftModelNames
     let composites: SwiftComposites
 
-    /// The key path, without its root, of a stored column; nil if there is none.
+    /// Returns the key path of a stored column, without its root; nil if there is none.
     func keyPath(_ column: String, _ entity: SchemaEntity) -> String? {
         guard let index = entity.columnIndex(named: column) else { return nil }
         let declaring = entity.columns[index].declaringEntity
         let description = schema.entities[declaring].description
         if let attribute = description.attributes.first(where: { $0.name == column }) {
-            // A name with a point in it would be a path.
+            // A name that contains a point would be a path.
             return attribute.type == .composite
                 ? nil : names.property(column, declaredIn: declaring)
         }
@@ -33,16 +33,16 @@ struct SwiftPaths {
         return names.property(attribute.name, declaredIn: declaring) + rest
     }
 
-    /// The name of a stored column in the model of the classes; nil if that has none.
+    /// Returns the name of a stored column in the classes' model; nil if there is none.
     func column(_ name: String, _ entity: SchemaEntity) -> String? {
-        // Points, question marks before them and backticks are no parts of names.
+        // Points, question marks before them and backticks are not parts of names.
         keyPath(name, entity)?.split(separator: ".").map { step in
             let name = SwiftIdentifier.plain(String(step))
             return step.hasSuffix("?") ? name.dropLast() : name[...]
         }.joined(separator: ".")
     }
 
-    /// A path across relationships, or to one, in the model of the classes; nil if that has none.
+    /// Returns a path across relationships, or to one, in the classes' model; nil if there is none.
     func path(_ path: String, from entity: SchemaEntity) -> String? {
         var holder = entity
         var rest = path[...]
@@ -65,7 +65,8 @@ struct SwiftPaths {
         return steps.joined(separator: ".")
     }
 
-    /// A derivation of an attribute as the classes say it, the model's own text if that means the same; nil if they cannot.
+    /// Returns an attribute's derivation with the classes' names, the model's own text if that is equivalent;
+    /// nil if it cannot be expressed.
     func derivation(_ text: String, of entity: SchemaEntity) -> String? {
         guard let node = try? ExpressionNode(format: text) else { return nil }
         let said: ExpressionNode
@@ -89,7 +90,8 @@ struct SwiftPaths {
         return said == node ? text : said.expressionFormat
     }
 
-    /// A condition on stored columns of an object as the classes say it; nil if they cannot.
+    /// Returns a condition on an object's stored columns with the classes' names; nil if it cannot be
+    /// expressed.
     func condition(_ node: PredicateNode, of entity: SchemaEntity) -> PredicateNode? {
         switch node {
         case .constant: return node

@@ -1,20 +1,20 @@
-// One property of a class or struct as it is written: what is to be said of it, its mark, and its declaration.
+// One property of a class or struct in code: its remarks, its mark, and its declaration.
 
 /// A property in Swift.
 struct SwiftProperty {
-    /// What is said above it.
+    /// The comments above it.
     var remarks: [String] = []
-    /// The mark, without the sign before it.
+    /// The mark, without the @ sign.
     var mark: String?
     var arguments: [String] = []
-    /// As it is written in code.
+    /// The name in code.
     var name: String
     var type: String
     var value: String?
-    /// Whether it cannot be declared, so that only the remarks stay.
+    /// Whether it cannot be declared, so that only the remarks remain.
     var isLeftOut = false
 
-    /// The lines in a type.
+    /// Returns the lines of the property in a type.
     func lines(isPublic: Bool) -> [String] {
         let comments = remarks.flatMap { SwiftText.comment($0, indent: 4) }
         if isLeftOut { return comments }

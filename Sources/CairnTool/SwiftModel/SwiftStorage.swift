@@ -1,12 +1,13 @@
-// What the generated classes make of a model, as far as it is stored: whether a store of the one opens with the other.
+// The stored part of the model that the generated classes define: whether a store of one opens with the
+// other.
 //
-// `TypedEntity` and `TypedProperty` are what this follows.
+// This follows `TypedEntity` and `TypedProperty`.
 
 import CairnInspection
 import CairnLog
 import CairnModel
 
-/// What the classes store.
+/// The model that the classes store.
 struct SwiftStorage {
     let source: Schema
     let names: SwiftModelNames
@@ -17,7 +18,8 @@ struct SwiftStorage {
         SwiftPaths(schema: source, names: names, composites: composites)
     }
 
-    /// The entities of which the classes store something else than the model; all if no store can be made of them.
+    /// The entities that the classes store differently from the model; all if the classes define no valid
+    /// schema.
     var otherEntities: [String] {
         let model = ManagedObjectModel(entities: source.entities.map(entity))
         guard let said = try? Schema(model) else { return source.entities.map(\.name) }

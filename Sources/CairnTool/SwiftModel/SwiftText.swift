@@ -1,4 +1,4 @@
-// Lines of Swift, as the formatter would leave them.
+// Lines of Swift, in the formatter's style.
 
 import CairnInspection
 
@@ -6,7 +6,7 @@ import CairnInspection
 enum SwiftText {
     static let width = 100
 
-    /// A comment, as many lines as it needs. Nothing in it ends a line.
+    /// Returns a comment, in as many lines as it requires. Its text contains no line ends.
     static func comment(_ text: String, indent: Int = 0) -> [String] {
         let blanks = String(repeating: " ", count: indent)
         return wrapped(
@@ -14,14 +14,14 @@ enum SwiftText {
             next: blanks + "// ")
     }
 
-    /// An item of a list in a comment.
+    /// Returns an item of a list in a comment.
     static func item(_ text: String) -> [String] {
         wrapped(
             PlainText.visible(text).split(separator: " ").map(String.init), first: "//   - ",
             next: "//     ")
     }
 
-    /// Words in lines.
+    /// Wraps words into lines.
     static func wrapped(_ words: [String], first: String, next: String) -> [String] {
         var lines: [String] = []
         var line = first
@@ -38,7 +38,7 @@ enum SwiftText {
         return lines + [line]
     }
 
-    /// A call in one line if it fits, else with its arguments in lines of their own.
+    /// Returns a call on one line if it fits, otherwise with its arguments on separate lines.
     static func call(
         _ head: String, _ arguments: [String], tail: String = "", indent: Int
     ) -> [String] {
