@@ -188,7 +188,8 @@ package final class POSIXFile: File {
         if holder > 0 { return holder }
         guard holder < 0 else { return nil }
         #if os(Linux)
-            return LockHolderSearch.process(locking: place, of: identity, except: descriptor)
+            return LockHolderSearch.process(
+                locking: place, of: identity, named: path.lastComponent?.string, except: descriptor)
         #else
             return nil
         #endif

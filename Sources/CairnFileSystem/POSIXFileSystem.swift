@@ -93,7 +93,7 @@ package struct POSIXFileSystem: FileSystem {
         package var host: Host? { Host.current() }
 
         package func users(of file: any File) -> [FileUser] {
-            LockHolderSearch.users(of: file.identity) { _ in true }
+            LockHolderSearch.users(of: file.identity, named: file.path.lastComponent?.string)
         }
 
         package func watch(_ path: FilePath, _ body: @escaping @Sendable () -> Void)

@@ -134,6 +134,30 @@ struct LockTests {
                 #expect(try file.lock(byte: 3, exclusive: true))
             }
         }
+
+        @Test("who has locked a file is told, also once it is deleted, and no namesake")
+        func users() throws {
+            try withTemporaryDirectory { directory in
+                let disk = POSIXFileSystem()
+                let other = try LockingProcess(directory.path("lock"), byte: 3)
+                defer { other.kill() }
+                try disk.makeDirectory(directory.filePath("beside"))
+                let beside = try disk.open(directory.filePath("beside/lock"), .createOrOpen)
+                #expect(try beside.lock(byte: 3, exclusive: true))
+                let file = try disk.open(directory.filePath("lock"), .readWrite)
+                #expect(try file.lock(byte: 1, exclusive: false))
+                let here = ProcessInfo.processInfo.processIdentifier
+                for _ in 0..<2 {
+                    let users = disk.users(of: file)
+                    #expect(users.map(\.process) == [other.id, here])
+                    #expect(users.map(\.locked) == [[3...3], [1...1]])
+                    #expect(users.allSatisfy { $0.mayWrite && $0.started != nil })
+                    #expect(users.first?.program.hasPrefix("python") == true)
+                    #expect(try file.lockHolder(byte: 3) == other.id)
+                    if users.count == 2 { try? disk.unlink(directory.filePath("lock")) }
+                }
+            }
+        }
     #endif
 }
 
