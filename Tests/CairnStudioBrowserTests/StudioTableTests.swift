@@ -55,9 +55,13 @@ struct StudioTableTests {
             try await page.untilTable(of: 500)
             try await page.click(".grid-heading[data-key=price]")
             try await page.until("location.hash.endsWith('sort=price')")
+            // The first row was the same before: only the heading tells that the table is the sorted one.
+            try await page.untilSorted("price", "ascending")
+            try await page.untilTable(of: 500)
             try await page.untilFirst("price", is: "0")
             try await page.click(".grid-heading[data-key=price]")
             try await page.until("location.hash.endsWith('sort=-price')")
+            try await page.untilSorted("price", "descending")
             try await page.untilFirst("price", is: "89")
             try await page.click(".grid-heading[data-key=name]", with: .shift)
             try await page.until("location.hash.endsWith('sort=-price%2Cname')")

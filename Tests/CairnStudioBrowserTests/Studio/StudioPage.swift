@@ -37,6 +37,12 @@ extension BrowserPage {
         )
     }
 
+    /// Waits for a table that says that it is sorted by a column.
+    func untilSorted(_ column: String, _ order: String) async throws {
+        let heading = "document.querySelector('.grid-heading[data-key=\(column)]')"
+        try await until("\(Self.isReady) && \(heading)?.getAttribute('aria-sort') === '\(order)'")
+    }
+
     private static func cellTexts(_ column: String) -> String {
         """
         (() => {
