@@ -1,4 +1,4 @@
-// One browser at a time: several at once take longer than one after the other, since each has many processes of its own.
+// One browser at a time: each has many processes of its own, which take the cores from the tests beside them.
 //
 // Threads: any.
 
