@@ -219,6 +219,11 @@ struct StoreOpening {
         do throws(SQLFailure) {
             try connection.run(
                 "CREATE SCHEMA IF NOT EXISTS \(space.quoted)", [], .once, bound: bound)
+        } catch {
+            // Of several who make it at once, those who come second fail. It is there then, but says nothing of tables.
+            guard error.isNameTaken else { throw StoreError(error) }
+        }
+        do throws(SQLFailure) {
             let tables = ["BEGIN"] + creation.statements + [comment, "COMMIT"]
             try connection.pipeline(tables.map { Statement($0, [], .once) }, bound: bound)
             return true
