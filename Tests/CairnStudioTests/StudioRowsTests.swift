@@ -98,9 +98,10 @@ struct StudioRowsTests {
         try await place.studio { client in
             let listing = Listing(condition: "size >= 0", sort: "size")
             var page = try await page(client, listing, from: 0, count: 10)
-            while page["total"] == nil {
-                page = try await self.page(client, listing, from: 0, count: 10)
-            }
+            #expect(page["total"] == nil)
+            // So deep a page waits for the listing, which was begun by the first.
+            _ = try await self.page(client, listing, from: StudioRows.deepest, count: 10)
+            page = try await self.page(client, listing, from: 0, count: 10)
             #expect(page["total"] as? Int == 3000)
             try place.cairn(
                 "import", "STORE", "--entity", "Thing",

@@ -21,6 +21,8 @@ package final class StatementForms: Sendable {
 
     private struct State {
         var counts: [String: Int] = [:]
+        /// By form: its words that are forbidden.
+        var forbidden: [String: [String]] = [:]
         /// By connection: what its open transaction has done.
         var open: [Int32: Transaction] = [:]
     }
@@ -34,12 +36,13 @@ package final class StatementForms: Sendable {
 
     /// Notes what a connection sends in one round trip; gives what is wrong with it.
     package func take(_ connection: Int32, _ statements: [String]) -> [String] {
-        state.withLock { state in
+        let forms = statements.map(Self.form)
+        return state.withLock { state in
             var refusals: [String] = []
-            for statement in statements {
-                let form = Self.form(statement)
+            for form in forms {
                 state.counts[form, default: 0] += 1
-                refusals += Self.forbidden(form).map { "\($0) is forbidden: \(form)" }
+                if state.forbidden[form] == nil { state.forbidden[form] = Self.forbidden(form) }
+                refusals += state.forbidden[form]!.map { "\($0) is forbidden: \(form)" }
                 let word = form.prefix { $0 != " " }
                 switch word {
                 case "BEGIN": state.open[connection] = Transaction()
@@ -59,46 +62,82 @@ package final class StatementForms: Sendable {
         }
     }
 
-    /// A statement without what is different each time.
+    /// A statement without what is different each time. In bytes, since every statement of all tests comes through here.
     package static func form(_ statement: String) -> String {
-        var form = ""
-        var characters = Array(statement)[...]
-        while let first = characters.first {
+        let bytes = Array(statement.utf8)
+        var form: [UInt8] = []
+        form.reserveCapacity(bytes.count)
+        var place = 0
+        while place < bytes.count {
+            let first = bytes[place]
             switch first {
-            case "\"", "'":
-                characters = characters.dropFirst()
-                while let next = characters.popFirst() {
-                    if next == "\\", first == "'" { _ = characters.popFirst() }
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                place += 1
+                while place < bytes.count {
+                    let next = bytes[place]
+                    place += 1
+                    if next == UInt8(ascii: "\\"), first == UInt8(ascii: "'") { place += 1 }
                     guard next == first else { continue }
                     // Twice it is one of the text.
-                    guard characters.first == first else { break }
-                    _ = characters.popFirst()
+                    guard place < bytes.count, bytes[place] == first else { break }
+                    place += 1
                 }
-                form += first == "\"" ? "n" : "'…'"
-            case _ where first.isWhitespace:
-                characters = characters.drop(while: \.isWhitespace)
-                form += " "
-            case _ where first.isNumber && form.last?.isLetter != true && form.last != "_":
-                characters = characters.drop { $0.isNumber || $0 == "." }
-                form += "0"
+                form += first == UInt8(ascii: "\"") ? Array("n".utf8) : Array("'…'".utf8)
+            case _ where isSpace(first):
+                while place < bytes.count, isSpace(bytes[place]) { place += 1 }
+                form.append(UInt8(ascii: " "))
+            case _ where isDigit(first) && !(form.last.map(isLetter) ?? false):
+                while place < bytes.count,
+                    isDigit(bytes[place]) || bytes[place] == UInt8(ascii: ".")
+                {
+                    place += 1
+                }
+                form.append(UInt8(ascii: "0"))
             default:
                 form.append(first)
-                characters = characters.dropFirst()
+                place += 1
             }
         }
-        return shortened(form.trimmingCharacters(in: .whitespaces))
+        return shortened(form).trimmingCharacters(in: .whitespaces)
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || 9...13 ~= byte
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z")
+            || byte == UInt8(ascii: "_") || byte >= 0x80
     }
 
     /// Lists of the same again and again are as one of them.
-    private static func shortened(_ form: String) -> String {
+    private static func shortened(_ form: [UInt8]) -> String {
         var form = form
-        for (long, short) in [
-            ("n.n", "n"), ("$0", "$"), ("n, n", "n"), ("$, $", "$"), ("r.n, r.n", "r.n"),
-        ] {
-            while form.contains(long) { form = form.replacing(long, with: short) }
+        for (long, short) in lists {
+            var result: [UInt8] = []
+            result.reserveCapacity(form.count)
+            for byte in form {
+                result.append(byte)
+                // What is shortened may be the beginning of another list.
+                if byte == long.last, result.count >= long.count,
+                    result.suffix(long.count) == long[...]
+                {
+                    result.removeLast(long.count - short)
+                }
+            }
+            form = result
         }
-        return form
+        return String(decoding: form, as: UTF8.self)
     }
+
+    /// Two of a list, and of how many bytes one of them is, which the two begin with.
+    private static let lists: [(long: [UInt8], short: Int)] = [
+        ("n.n", "n"), ("$0", "$"), ("n, n", "n"), ("$, $", "$"), ("r.n, r.n", "r.n"),
+    ].map { (Array($0.utf8), $1.utf8.count) }
 
     // MARK: What is forbidden
 
