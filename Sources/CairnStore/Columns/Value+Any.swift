@@ -18,6 +18,16 @@ extension Value {
             self = .boolean(value)
         } else if type == Date.self, let value = any as? Date {
             self = .date(value)
+        } else if type == Int64.self, let value = any as? Int64 {
+            self = .integer(value)
+        } else if type == Int32.self, let value = any as? Int32 {
+            self = .integer(Int64(value))
+        } else if type == UUID.self, let value = any as? UUID {
+            self = .uuid(value)
+        } else if type == Decimal.self, let value = any as? Decimal {
+            self = .decimal(value)
+        } else if type == Data.self, let value = any as? Data {
+            self = .binary(value)
         } else if type is AnyClass {
             self.init(object: any)
         } else {
