@@ -275,8 +275,11 @@ let package = Package(
             dependencies: ["CoreData", "CairnLog", "CairnModel", "CairnTestSupport"],
             // The list of Core Data's names, for `.ci/names`.
             exclude: ["Names"], resources: [.copy("Stores/Catalogue.xcdatamodeld")],
-            swiftSettings: [.swiftLanguageMode(.v5)]
-                + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])),
+            // Swift 5, as most programs that come over; members of modules that a file does not import are invisible, as in
+            // projects that Xcode makes today.
+            swiftSettings: [
+                .swiftLanguageMode(.v5), .enableUpcomingFeature("MemberImportVisibility"),
+            ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])),
         tests("CairnPortTests", ["CairnPort", "CairnPortMain", arguments]),
         tests("CairnPicturesTests", ["CairnPictures"]),
         tests(

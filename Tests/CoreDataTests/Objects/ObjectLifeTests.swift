@@ -3,6 +3,10 @@
 import CoreData
 import Testing
 
+/// Compiles only if the members that objects inherit are visible to those who import CoreData alone.
+@inlinable
+public func isOver(_ object: NSManagedObject) -> Bool { object.isDeleted && !object.isInserted }
+
 @Suite("The life of managed objects")
 struct ObjectLifeTests {
     @Test("hooks run as Core Data's do")
@@ -33,6 +37,7 @@ struct ObjectLifeTests {
             note.hooks = []
             context.delete(note)
             #expect(note.isDeleted)
+            #expect(isOver(note))
             #expect(note.hooks == ["prepareForDeletion"])
         }
     }
