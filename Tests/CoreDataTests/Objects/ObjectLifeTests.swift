@@ -84,6 +84,9 @@ struct ObjectLifeTests {
             #expect(note.isKind(of: NSManagedObject.self))
             #expect(!note.isKind(of: Tag.self))
             #expect(note.isMember(of: Note.self))
+            #expect(Note.isSubclass(of: NSManagedObject.self))
+            #expect(!Note.isSubclass(of: Tag.self))
+            #expect(Note.description() == NSStringFromClass(Note.self))
             #expect("\(note)".contains("entity: Note"))
             context.refresh(note, mergeChanges: true)
         }

@@ -30,6 +30,16 @@ open class NSManagedObject: ManagedObject, NSFetchRequestResult, CustomDebugStri
 
     // MARK: What it is
 
+    /// The name of the class with its module, as classes of `NSObject` say it: what ``NSEntityDescription/managedObjectClassName``
+    /// takes.
+    open class func description() -> String { NSStringFromClass(self) }
+
+    /// Whether the class is another one, or inherits from it.
+    public final class func isSubclass(of type: AnyClass) -> Bool {
+        func inherits<T: AnyObject>(from type: T.Type) -> Bool { self is T.Type }
+        return inherits(from: type)
+    }
+
     /// Whether setting properties that the model does not have leaves the object unchanged. It always does.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
