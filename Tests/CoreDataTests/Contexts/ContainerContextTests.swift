@@ -10,6 +10,16 @@ struct ContainerContextTests {
 
     init() throws { shelf = try Shelf() }
 
+    @Test("An object's context has the values that the program has put there")
+    func userInfo() async throws {
+        let view = view
+        await view.perform {
+            view.userInfo["limit"] = 7
+            let emma = shelf.book("Emma", pages: 1, in: view)
+            #expect(emma.managedObjectContext?.userInfo["limit"] as? Int == 7)
+        }
+    }
+
     @Test("The view context has what background contexts save, if it merges")
     func merging() async throws {
         let view = view
