@@ -3,6 +3,11 @@
 import CoreData
 import Testing
 
+/// Of no model. Its property is named as those are that are read without anybody being told.
+private final class Gauge: NSManagedObject {
+    @CoreData.NSManaged var primitiveKind: Int
+}
+
 @Suite("Key paths in requests")
 struct KeyPathTests {
     private let context: NSManagedObjectContext
@@ -43,6 +48,15 @@ struct KeyPathTests {
         #expect(
             NSPredicate(format: "%K > %d", \LibraryBook.year, 1990)
                 == NSPredicate(format: "year > 1990"))
+    }
+
+    @Test("a key path says its name where Swift's own property is asked for it")
+    func keyPathString() {
+        let path: AnyKeyPath = \LibraryBook.author?.name
+        #expect(path._kvcKeyPathString == "author.name")
+        #expect((\LibraryBook.year as PartialKeyPath)._kvcKeyPathString == "year")
+        #expect((\Gauge.primitiveKind)._kvcKeyPathString == "primitiveKind")
+        #expect((\String.count as AnyKeyPath)._kvcKeyPathString == nil)
     }
 
     @Test("predicates of Swift")

@@ -221,9 +221,10 @@ extension NSManagedObject {
 
     // MARK: Primitive values
 
-    /// The value of a property, if the model has it, else that of another, which nobody is told of.
+    /// The value of a property, if the model has it, else that of another, which nobody is told of. A key path is called after the
+    /// property that it reads.
     public final func _get<V>(_ name: StaticString, primitive key: StaticString) -> V {
-        let name = hasProperty(name.description) ? name : key
+        let name = hasProperty(name.description) || isNoting ? name : key
         return typed(boxedValue(forKey: name.description), name)
     }
 
