@@ -46,6 +46,22 @@ struct SortDescriptorTests {
             ).last == "zoo")
     }
 
+    @Test("a descriptor gives the closure that it has been given")
+    func comparator() {
+        let byLength: Comparator = { left, right in
+            ((left as? String)?.count ?? 0) < ((right as? String)?.count ?? 0)
+                ? .orderedAscending : .orderedDescending
+        }
+        let descriptor = NSSortDescriptor(key: "title", ascending: true, comparator: byLength)
+        #expect(descriptor.comparator("z", "aa") == .orderedAscending)
+        let reversed = descriptor.reversedSortDescriptor as? NSSortDescriptor
+        #expect(reversed?.comparator("z", "aa") == .orderedAscending)
+        let titles = ["aa", "z"].map { ["title": $0] as NSDictionary }
+        #expect(descriptor.compare(titles[0], to: titles[1]) == .orderedDescending)
+        #expect(reversed?.compare(titles[0], to: titles[1]) == .orderedAscending)
+        #expect(NSSortDescriptor(key: "a", ascending: true).comparator(1, 2) == .orderedAscending)
+    }
+
     @Test("what a descriptor says of itself")
     func parts() throws {
         let descriptor = NSSortDescriptor(key: "name", ascending: false)

@@ -142,13 +142,20 @@ final class KeySortDescriptor: NSSortDescriptor {
             keyPath: \SortedObject[path], ascending: ascending, comparator: comparator)
     }
 
+    /// How values are compared: the program's own closure, if it has given one.
+    override var comparator: Comparator {
+        if case .closure(let closure) = order { return closure }
+        let comparator = super.comparator
+        return { comparator(SortedObject($0).object, SortedObject($1).object) }
+    }
+
     override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
-        let order = comparator(SortedObject(object1)[path], SortedObject(object2)[path])
+        let order = super.comparator(SortedObject(object1)[path], SortedObject(object2)[path])
         return ascending ? order : order.reversed
     }
 
     override var reversedSortDescriptor: Any {
-        KeySortDescriptor(path, !ascending, order, comparator: comparator)
+        KeySortDescriptor(path, !ascending, order, comparator: super.comparator)
     }
 
     override func isEqual(_ other: Any?) -> Bool {
