@@ -75,6 +75,12 @@ struct ExpressionTests {
         let some = NSExpression(
             forSubquery: key("items"), usingIteratorVariable: "x", predicate: condition)
         #expect(some == NSExpression(format: "SUBQUERY(items, $x, $x.n > 2)"))
+        let large = NSComparisonPredicate(
+            leftExpression: key("$x.n"), rightExpression: value(2), modifier: .direct,
+            type: .greaterThan)
+        #expect(
+            NSExpression(
+                forSubquery: key("items"), usingIteratorVariable: "x", predicate: large) == some)
         #expect(some.variable == "x")
         #expect(some.predicate == condition)
         #expect((some.collection as? NSExpression)?.keyPath == "items")

@@ -53,8 +53,14 @@ extension NSExpression {
     /// The value of a variable.
     public convenience init(forVariable string: String) { self.init(.variable(string)) }
 
-    /// What a key path leads to, which may have collection operators.
-    public convenience init(forKeyPath keyPath: String) { self.init("%K", [keyPath]) }
+    /// What a key path leads to, which may have collection operators and begin with a variable: `$item.price`.
+    public convenience init(forKeyPath keyPath: String) {
+        if keyPath.hasPrefix("$") {
+            self.init(keyPath, [])
+        } else {
+            self.init("%K", [keyPath])
+        }
+    }
 
     /// What a key path leads to.
     public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
