@@ -6,7 +6,7 @@
 //   1. A request that comes from a class's fetchRequest() is created with the result type in its place, by the name of the
 //      entity. That compiles everywhere.
 //   2. Any other is copied: the module's request has an initializer for it. Apple's has not, so the statement is written for
-//      both; a long one is left for a person.
+//      both; a long one is left for a person. The cast of a copy, `request.copy() as! …`, becomes that copy.
 //   3. `as?` becomes an optional that is never nil, as it is on Apple's platforms.
 //   4. The same cast of a fetched results controller is left for a person: its delegate has to compare what it has.
 
@@ -63,7 +63,7 @@ struct FetchRequestCastRule: Rule {
             guard let statement,
                 !statement.is(MemberBlockItemSyntax.self) || !context.buildsOnApple,
                 let edits = PlatformBranches.edits(
-                    of: statement, [edit(value.trimmedDescription)], file, context)
+                    of: statement, [edit(Self.copied(value).trimmedDescription)], file, context)
             else {
                 leave(node, "NSFetchRequest")
                 return
@@ -80,6 +80,16 @@ struct FetchRequestCastRule: Rule {
                 base.trimmedDescription.unicodeScalars.first?.properties.isUppercase == true
             else { return nil }
             return base.trimmedDescription
+        }
+
+        /// What is copied in `request.copy()`, which is of no type; any other value itself.
+        private static func copied(_ value: ExprSyntax) -> ExprSyntax {
+            guard let call = value.as(FunctionCallExprSyntax.self), call.arguments.isEmpty,
+                let member = call.calledExpression.as(MemberAccessExprSyntax.self),
+                ["copy", "mutableCopy"].contains(member.declName.trimmedDescription),
+                let base = member.base
+            else { return value }
+            return base
         }
 
         private func leave(_ node: some SyntaxProtocol, _ type: String) {

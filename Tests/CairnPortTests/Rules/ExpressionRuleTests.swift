@@ -414,6 +414,19 @@ struct ExpressionRuleTests {
         #expect(left.isEmpty)
     }
 
+    @Test("the cast of a copy becomes a copy")
+    func castOfCopy() throws {
+        let (text, left) = try ported(
+            """
+            import CoreData
+            func page(_ request: NSFetchRequest<Note>) {
+                let page = request.copy() as! NSFetchRequest<Note>
+            }
+            """, linuxOnly: true)
+        #expect(text.contains("let page = NSFetchRequest<Note>(request)\n"))
+        #expect(left.isEmpty)
+    }
+
     @Test("a cast that cannot be written for both, or needs a person's mind, is left")
     func leftCasts() throws {
         let (text, left) = try ported(
