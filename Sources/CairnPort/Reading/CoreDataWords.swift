@@ -17,8 +17,9 @@ enum CoreDataWords {
     /// What files have that rules change.
     static let all = WordSearch(
         own + [
-            "@objc", "#keyPath", "NSPredicate", "CVarArg", "NSComparisonPredicate", "NSExpression",
-            "ValueTransformer", "UndoManager", "momd\"", "\"cdm\"",
+            "@objc", "#keyPath", "NSPredicate", "CVarArg", "NSComparisonPredicate",
+            "NSCompoundPredicate", "NSExpression", "ValueTransformer", "UndoManager", "momd\"",
+            "\"cdm\"",
         ])
 
     private static let anywhere = WordSearch(own)

@@ -84,6 +84,12 @@ struct ExpressionRuleTests {
             try ported("public import Foundation\nlet p: NSComparisonPredicate?").text
                 == "public import Foundation\npublic import class CoreData.NSComparisonPredicate\nlet p: NSComparisonPredicate?"
         )
+        // The one word of Core Data's is enough, in a file that does not import the module.
+        let clauses =
+            "import Foundation\nlet all = NSCompoundPredicate(type: .and, subpredicates: [])"
+        #expect(
+            try ported(clauses).text
+                == clauses.replacing("\n", with: "\nimport class CoreData.NSCompoundPredicate\n"))
         for plain in [
             "import CoreData\nimport Foundation\nlet d: NSExpressionDescription",
             "import CoreData\nlet e: NSExpression?",
