@@ -42,6 +42,24 @@ struct ObjectLifeTests {
         }
     }
 
+    @Test("loops with a pool compile, and give what their closures give")
+    func pool() throws {
+        let context = try Notes.context()
+        try context.performAndWait {
+            for _ in 1...3 {
+                try autoreleasepool {
+                    let note = Note(context: context)
+                    note.title = "in a loop"
+                    try context.save()
+                    context.reset()
+                }
+            }
+            let count = try autoreleasepool { try context.count(for: Note.fetchRequest()) }
+            #expect(count == 3)
+            #expect(autoreleasepool { 7 } == 7)
+        }
+    }
+
     @Test("an object made without a context is inserted later")
     func detached() throws {
         let container = try Stack.inMemory(Notes.model())
