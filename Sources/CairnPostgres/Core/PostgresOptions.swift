@@ -29,7 +29,7 @@ public struct PostgresOptions: Sendable {
     package var notifies = true
     /// Whether what others commit is looked for while this store commits nothing. That takes a connection and a thread.
     package var looksForNews = true
-    /// About how many rows of a batch are in memory at a time.
+    /// About how many rows a part of a batch has; a few parts are in memory at a time.
     var rowsOfPart = 1 << 14
     /// How many times a save is attempted if it conflicts with other transactions or loses its connection.
     public var attempts = 20

@@ -272,14 +272,23 @@ struct Attempt {
         let begin = begins ? [Statement("BEGIN"), core.stateQuestion] : []
         let results = try connection.pipeline(begin + loader.statements, bound: core.bound)
         let lastCommit = begins ? try core.noteState(results[1]) : lastCommit
-        var brought = try loader.brought(Array(results.dropFirst(begin.count)))
+        let brought = try loader.brought(Array(results.dropFirst(begin.count)))
+        try bring(brought, numbers, part, lastCommit)
+        return brought
+    }
+
+    /// Brings what was loaded to an engine, with numbers for new objects.
+    func bring(
+        _ brought: PartialStore.Brought, _ numbers: [UInt32: [UInt32]], _ part: PartialStore,
+        _ lastCommit: UInt64?
+    ) throws(StoreError) {
+        var brought = brought
         brought.lastCommit = lastCommit
         for (hierarchy, numbers) in numbers {
             guard let tree = part.catalog.treeIndex(id: hierarchy) else { continue }
             brought.numbers[tree] = numbers
         }
         try part.bring(brought)
-        return brought
     }
 
     /// Loads everything, and locks it.

@@ -1,11 +1,15 @@
-// A batch insert of many rows, executed in parts in one transaction: in memory are one part, a bit for each object that
-// rows are about, and the requested result.
+// A batch insert of many rows, executed in parts in one transaction: in memory are a few parts, a bit for each object
+// that rows are about, and the requested result.
 //
 //   1. All rows are there before the transaction begins (`RecordedRows`): they may have to be given again.
 //   2. A part is some ten thousand rows. An engine of its own carries it out with what it needs of the store, in which the parts
 //      before it are written already, and what it has changed is written.
-//   3. At the end those are looked for whom no row has named, if something is to become of them.
-//   4. What the parts have changed is told as one commit.
+//   3. The server and this computer work at the same time: while a part is written, the next one is carried out, and the rows of
+//      the one behind that are looked at. So the server looks for the objects of a part before the part in front of it is
+//      written. If that one has written what was looked for, the server is asked again. Not so if repeats or missing objects
+//      are looked for.
+//   4. At the end those are looked for whom no row has named, if something is to become of them.
+//   5. What the parts have changed is told as one commit.
 //
 // That is the same as the batch in one, as long as a part decides nothing that a later row could decide otherwise:
 //   - nobody is computed from the rows, no row leads to a row of its own hierarchy, or names members, or a target whose other side
@@ -41,6 +45,9 @@ final class BulkInsert {
     private var waits = true
     /// How many rows the parts before had.
     private var firstRow = 0
+    /// The numbers that no part was offered, and those that parts have left.
+    private var free: ArraySlice<UInt32> = []
+    private var left: [UInt32] = []
     /// The numbers that no object has got.
     private(set) var unused: [UInt32: [UInt32]] = [:]
 
@@ -85,6 +92,57 @@ final class BulkInsert {
 
     // MARK: Parts
 
+    /// A part whose rows were looked at: as far as that goes without anything of the store.
+    private struct Begun {
+        let rows: RecordedRows
+        let part: PartialStore
+        let request: BatchInsertRequest
+        /// The numbers for its objects.
+        let offered: [UInt32]
+        let outcome: PartialStore.Outcome<BatchInsertResult>
+
+        /// What it needs, if that is keys alone.
+        var keys: PartialKnowledge.Needs? {
+            guard case .lacking(let needs) = outcome, needs.rows.isEmpty, needs.references.isEmpty,
+                needs.numbers.isEmpty
+            else { return nil }
+            return needs
+        }
+    }
+
+    /// What the server is asked for a part.
+    private struct Question {
+        let loader: NeedsLoader
+        let work: ConnectionQueue.Work<[PostgresResult]>
+    }
+
+    /// What a part has looked for and written.
+    private struct Trace {
+        var keys: Set<PartialKnowledge.Key> = []
+        /// By tree of the catalog: the objects that it has changed or deleted; none if it has only made some.
+        private var changed: [Int: Set<UInt32>] = [:]
+
+        mutating func note(_ changes: PartialStore.Changes, _ catalog: Catalog) {
+            for row in changes.inserted where changed[catalog.entities[row.entity].tree] == nil {
+                changed[catalog.entities[row.entity].tree] = []
+            }
+            for row in changes.updated.lazy.map(\.old) + changes.deleted {
+                changed[catalog.entities[row.entity].tree, default: []].insert(row.number)
+            }
+        }
+
+        /// Whether what was found before the part was written is still so.
+        func allows(_ found: PartialStore.Brought, _ catalog: Catalog) -> Bool {
+            found.rows.allSatisfy { row in
+                changed[catalog.entities[row.entity].tree]?.contains(row.number) != true
+            }
+                && found.known.keys.allSatisfy { key in
+                    let owner = catalog.uniques[key.unique].entity
+                    return changed[catalog.entities[owner].tree] == nil || !keys.contains(key)
+                }
+        }
+    }
+
     /// Carries the parts out in the transaction of an attempt, and prepares an engine for what is left.
     ///
     /// - Parameter waits: whether for rows that others have locked.
@@ -95,65 +153,161 @@ final class BulkInsert {
         try attempt.connection.pipeline([IndexedPlans.statement], bound: attempt.core.bound)
         let tree = rest.catalog.entities[entity.index].tree
         let hierarchy = rest.catalog.trees[tree].id
-        var free = numbers[hierarchy, default: []][...]
-        // Those that a part has left come before those that none has been offered.
-        var left: [UInt32] = []
-        var place = RecordedRows.RowPlace()
-        while let part = rows.part(
-            from: place, rows: attempt.core.options.rowsOfPart, bytes: Self.bytesOfPart)
-        {
-            let more = free.prefix(max(0, part.count - left.count))
-            free = free.dropFirst(more.count)
-            let offered = left + more
-            let used = try carryOut(part, attempt, offered, rest.lastCommit)
-            left = offered.filter { !used.contains(UInt64($0)) }
-            place.move(behind: part)
-            firstRow += part.count
+        free = numbers[hierarchy, default: []][...]
+        let queue = ConnectionQueue()
+        do {
+            try carryOutParts(attempt, rest.lastCommit, queue)
+        } catch {
+            // A failure at the server comes first: a retry depends on it.
+            try queue.finish(dropping: true)
+            throw error
         }
+        try queue.finish()
         unused[hierarchy] = left + free
         if missing != nil { try findMissing(attempt, rest) }
     }
 
-    /// Carries a part out, and gives the numbers of the objects of the entity's hierarchy that it has made.
-    private func carryOut(
-        _ rows: RecordedRows, _ attempt: Attempt, _ numbers: [UInt32], _ lastCommit: UInt64?
-    ) throws -> ObjectNumbers {
+    /// While the server writes a part and finds the objects of the next one, the rows of the next but one are looked at.
+    private func carryOutParts(
+        _ attempt: Attempt, _ lastCommit: UInt64?, _ queue: ConnectionQueue
+    ) throws {
+        // If a part must know which objects earlier rows concerned, the parts before it must be finished.
+        let looksAhead = missing == nil && !request.reportsRepeats
+        var asksAhead = looksAhead
+        var place = RecordedRows.RowPlace()
+        var trace = Trace()
+        var written: ConnectionQueue.Work<Void>?
+        var question: Question?
+        var next = try begin(&place, attempt, lastCommit)
+        defer { next?.part.close() }
+        while let begun = next {
+            defer { begun.part.close() }
+            var nextQuestion: Question?
+            if looksAhead {
+                next = try begin(&place, attempt, lastCommit)
+                if asksAhead, let next, let keys = next.keys {
+                    nextQuestion = try ask(keys, next.part, attempt, queue)
+                }
+            }
+            var brought: PartialStore.Brought?
+            if let asked = question {
+                question = nil
+                brought = try asked.loader.brought(queue.wait(for: asked.work))
+                // If one part repeats keys of the one in front, later ones mostly do too: asking ahead would be for nothing.
+                if let found = brought, !trace.allows(found, begun.part.catalog) {
+                    brought = nil
+                    asksAhead = false
+                }
+            }
+            trace = Trace()
+            let changes = try finish(begun, &brought, attempt, queue, &trace)
+            let writer = try ChangeWriter(changes, attempt.core.layout, attempt.core.keys)
+            // No more than one part waits to be written.
+            if let written { try queue.wait(for: written) }
+            let (connection, core) = (attempt.connection, attempt.core)
+            written = queue.add {
+                let statements = try writer.begin(connection, core.bound)
+                try connection.pipeline(statements, bound: core.bound)
+            }
+            question = nextQuestion
+            if !looksAhead { next = try begin(&place, attempt, lastCommit) }
+        }
+    }
+
+    /// Looks at the rows of the next part; nil if there are no more.
+    private func begin(
+        _ place: inout RecordedRows.RowPlace, _ attempt: Attempt, _ lastCommit: UInt64?
+    ) throws -> Begun? {
         let core = attempt.core
-        let part = try PartialStore(
-            core.catalog, identifier: core.identity.identifier)
-        defer { part.close() }
-        part.earlier = earlier
+        guard
+            let rows = rows.part(
+                from: place, rows: core.options.rowsOfPart, bytes: Self.bytesOfPart)
+        else { return nil }
+        place.move(behind: rows)
+        // Those that a part has left come before those that none has been offered.
+        let more = free.prefix(max(0, rows.count - left.count))
+        free = free.dropFirst(more.count)
+        let offered = left + more
+        left = []
+        let part = try PartialStore(core.catalog, identifier: core.identity.identifier)
+        do {
+            let own =
+                missing != nil || request.reportsRepeats ? earlier : EarlierRows(tracks: false)
+            part.earlier = own
+            var brought = PartialStore.Brought()
+            brought.lastCommit = lastCommit
+            brought.numbers[part.catalog.entities[entity.index].tree] = offered
+            try part.bring(brought)
+            var request = request.with(rows)
+            request.missing = .stay
+            request.scope = nil
+            let asked = request
+            let outcome = try perform(
+                part, { store throws(StoreError) in try store.execute(asked) })
+            return Begun(
+                rows: rows, part: part, request: request, offered: offered, outcome: outcome)
+        } catch {
+            part.close()
+            throw error
+        }
+    }
+
+    /// Has the server look for something after everything that is already queued.
+    private func ask(
+        _ needs: PartialKnowledge.Needs, _ part: PartialStore, _ attempt: Attempt,
+        _ queue: ConnectionQueue
+    ) throws(StoreError) -> Question {
+        let core = attempt.core
+        let loader = try NeedsLoader(
+            needs, core.layout, core.keys, core.identity, part.catalog, waits: waits)
+        let (connection, statements) = (attempt.connection, loader.statements)
+        return Question(
+            loader: loader,
+            work: queue.add { try connection.pipeline(statements, bound: core.bound) })
+    }
+
+    /// Carries a part out; gives what it changes.
+    ///
+    /// - Parameter found: what was brought for its keys already.
+    private func finish(
+        _ begun: Begun, _ found: inout PartialStore.Brought?, _ attempt: Attempt,
+        _ queue: ConnectionQueue, _ trace: inout Trace
+    ) throws -> PartialStore.Changes {
+        let part = begun.part
         let catalog = part.catalog
-        let tree = catalog.entities[entity.index].tree
-        var brought = PartialStore.Brought()
-        brought.lastCommit = lastCommit
-        brought.numbers[tree] = numbers
-        try part.bring(brought)
-        var request = request.with(rows)
-        request.missing = .stay
-        request.scope = nil
-        let asked = request
+        var outcome = begun.outcome
         while true {
-            switch try perform(part, { store throws(StoreError) in try store.execute(asked) }) {
+            switch outcome {
             case .lacking(var needs):
+                trace.keys.formUnion(needs.keys)
                 // Of other hierarchies: targets that are made.
                 let more = try attempt.takeNumbers(needs.numbers, catalog, isBegun: true)
                 needs.numbers = [:]
-                try attempt.load(needs, more, part, nil, begins: false, waits: waits)
+                if let brought = found.take() {
+                    try attempt.bring(brought, more, part, nil)
+                } else {
+                    let question = try ask(needs, part, attempt, queue)
+                    let brought = try question.loader.brought(queue.wait(for: question.work))
+                    try attempt.bring(brought, more, part, nil)
+                }
+                let request = begun.request
+                outcome = try perform(
+                    part, { store throws(StoreError) in try store.execute(request) })
             case .done(let result, var changes):
                 // How such a row counts depends on what others have said of its object.
-                if earlier.waits { throw Self.undivided }
-                earlier.accept()
+                if part.earlier?.waits == true { throw Self.undivided }
+                part.earlier?.accept()
                 try note(&changes)
-                let writer = try ChangeWriter(changes, core.layout, core.keys)
-                let statements = try writer.begin(attempt.connection, core.bound)
-                try attempt.connection.pipeline(statements, bound: core.bound)
                 add(result)
+                firstRow += begun.rows.count
                 self.changes.add(changes)
-                let own = changes.inserted.lazy.filter {
-                    catalog.entities[$0.entity].tree == tree
-                }
-                return ObjectNumbers(own.map { UInt64($0.number) })
+                trace.note(changes, catalog)
+                let tree = catalog.entities[entity.index].tree
+                let used = ObjectNumbers(
+                    changes.inserted.lazy.filter { catalog.entities[$0.entity].tree == tree }
+                        .map { UInt64($0.number) })
+                left += begun.offered.filter { !used.contains(UInt64($0)) }
+                return changes
             }
         }
     }

@@ -4,6 +4,7 @@ import CairnStore
 import CairnTestSupport
 import Foundation
 import PostgresServers
+import Synchronization
 import Testing
 
 @testable import CairnPostgres
@@ -11,12 +12,15 @@ import Testing
 @Suite("Batches of many rows", .enabled(if: PostgresServer.isInstalled))
 struct BulkInsertTests {
     private func withStore(
-        history: Bool = true, rowsOfPart: Int, _ body: (PostgresStore) throws -> Void
+        history: Bool = true, rowsOfPart: Int,
+        observer: (@Sendable (Int32, [String]) -> Void)? = nil,
+        _ body: (PostgresStore) throws -> Void
     ) throws {
         let server = try PostgresServer.shared()
         let name = server.newName("bulk")
         var options = PostgresOptions()
         options.rowsOfPart = rowsOfPart
+        options.observer = observer
         if history { options.persistentHistoryTracking = true }
         let store = try PostgresStore.open(
             server.url(["cairn_schema": name]), schema: try FeedModel.schema(), options: options)
@@ -77,6 +81,48 @@ struct BulkInsertTests {
             }
         }
         #expect(divided > 0)
+    }
+
+    @Test(
+        "A key that a part gives up is free for the next one, and one that it takes is taken",
+        arguments: [true, false])
+    func handedOn(givesUp: Bool) throws {
+        func row(_ code: String, _ number: Int) -> [String: any Sendable] {
+            ["code": code, "series": "s", "number": Int64(number)]
+        }
+        // Two parts. Stored objects get other numbers, and new ones theirs; or every second one of the new ones comes again.
+        let rows =
+            givesUp
+            ? (0..<1024).map { row("a\($0)", 10_000 + $0) } + (0..<1024).map { row("b\($0)", $0) }
+            : (0..<1024).map { row("c\($0)", 20_000 + $0) }
+                + (0..<1024).map { row($0 % 2 == 0 ? "c\($0)" : "d\($0)", 30_000 + $0) }
+        let begun = Mutex(0)
+        let watch: @Sendable (Int32, [String]) -> Void = { _, statements in
+            begun.withLock { $0 += statements.count { $0 == "BEGIN" } }
+        }
+        try withStore(rowsOfPart: 1, observer: watch) { store in
+            let memory = try memory()
+            defer { try? memory.close() }
+            let (fed, expected) = (try FedStore(store), try FedStore(memory))
+            for objects in [(0..<1024).map { row("a\($0)", $0) }, rows] {
+                func request() -> BatchInsertRequest {
+                    var request = BatchInsertRequest(entityName: "Product", objects: objects)
+                    request.mergePolicy = .overwrite
+                    return request
+                }
+                // A batch that cannot be divided begins twice.
+                let before = begun.withLock { $0 }
+                let one = try fed.feed(request())
+                #expect(begun.withLock { $0 } == before + 1)
+                let other = try expected.feed(request())
+                #expect(one.result == other.result)
+                #expect(one.content.sorted() == other.content.sorted())
+                #expect(one.history.sorted() == other.history.sorted())
+            }
+            let product = try #require(store.schema.entity(named: "Product"))
+            let count = try store.snapshot().count(StoreFetch(entity: product.index))
+            #expect(count == (givesUp ? 2048 : 2560))
+        }
     }
 
     @Test("What does not fit into memory waits in a file")
