@@ -49,7 +49,7 @@ extension LogStore {
         // Nobody else opens it meanwhile.
         options.allowsSharedDisk = true
         options.storeIdentifier = content.identity.identifier
-        options.newCatalog = content.catalog
+        options.newCatalog = try EncodedCatalog(content.catalog)
         let store = try open(at: path, schema: content.catalog.schema, options: options)
         do throws(StoreError) {
             var intake = ContentIntake(content, store.engine)

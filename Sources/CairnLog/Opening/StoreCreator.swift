@@ -54,10 +54,15 @@ struct StoreCreator {
     private func begin(
         _ storeID: StoreID, _ schema: Schema, after end: LogEnd?, live: LiveSet
     ) throws(StoreError) -> OpenedLog {
-        let catalog =
-            options.newCatalog ?? Catalog(new: schema, keepsOrder: options.sizes.keepsOrder)
+        let encoded: EncodedCatalog
+        if let given = options.newCatalog {
+            encoded = given
+        } else {
+            encoded = try EncodedCatalog(
+                Catalog(new: schema, keepsOrder: options.sizes.keepsOrder))
+        }
+        let (catalog, json) = (encoded.catalog, encoded.document)
         if let excess = catalog.excess { throw StoreError(.invalidRequest, excess) }
-        let json = try CatalogDocument.encode(catalog)
         do {
             try files.syncFolderName()
             try files.fileSystem.syncDirectory(files.folder)

@@ -116,7 +116,7 @@ public struct LogStoreOptions: Sendable {
     package var storeIdentifier: UUID?
     /// The catalog of a new store, which belongs to the schema that it is created with; nil: the one derived
     /// from that.
-    package var newCatalog: Catalog?
+    package var newCatalog: EncodedCatalog?
     /// Whether a new store does not count as one until `Engine.finishStore()` declares it complete.
     package var isUnfinished = false
     /// The writing process, as recorded in the history; nil: this process.

@@ -71,7 +71,7 @@ package final class PartialStore {
     /// - Parameters:
     ///   - catalog: that of the whole store.
     ///   - identifier: the identifier of the whole store.
-    package init(_ catalog: Catalog, identifier: UUID) throws(StoreError) {
+    package init(_ catalog: EncodedCatalog, identifier: UUID) throws(StoreError) {
         var options = LogStoreOptions()
         options.persistentHistoryTracking = true
         options.partial = knowledge
@@ -79,7 +79,7 @@ package final class PartialStore {
         options.newCatalog = catalog
         options.scanThreads = 1
         options.cacheBytes = 16 << 20
-        store = try LogStore.inMemory(schema: catalog.schema, options: options)
+        store = try LogStore.inMemory(schema: catalog.catalog.schema, options: options)
         let catalog = engine.registry.published().catalog
         // The owner of the store issues the numbers of objects; those of pairs mean nothing there.
         for (index, tree) in catalog.trees.enumerated() where !catalog.entities[tree.root].isHidden

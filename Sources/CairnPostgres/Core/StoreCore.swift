@@ -14,6 +14,7 @@ final class StoreCore: Sendable {
     let identity: StoreIdentity
     /// The numbers of the model.
     let catalog: Catalog
+    private let encoded = Mutex<EncodedCatalog?>(nil)
     /// How often the store has got another model.
     let modelVersion: Int64
     let layout: TableLayout
@@ -51,6 +52,14 @@ final class StoreCore: Sendable {
         lastNoted = Atomic(lastCommit)
         self.notifies = notifies
         self.hasRedirects = Atomic(hasRedirects)
+    }
+
+    /// The same with their document, encoded once.
+    func encodedCatalog() throws(StoreError) -> EncodedCatalog {
+        if let known = encoded.withLock({ $0 }) { return known }
+        let made = try EncodedCatalog(catalog)
+        encoded.withLock { $0 = made }
+        return made
     }
 
     /// How long a call may take.

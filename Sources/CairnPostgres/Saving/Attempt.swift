@@ -61,7 +61,7 @@ struct Attempt {
         _ metadata: [Statement], _ fetch: StoreFetch?, _ more: [Int: Int],
         _ plan: (Catalog, [ObjectID]) throws(StoreError) -> SaveRun.Plan<R>
     ) throws -> SaveRun.Written<R> {
-        let part = try PartialStore(core.catalog, identifier: core.identity.identifier)
+        let part = try PartialStore(core.encodedCatalog(), identifier: core.identity.identifier)
         defer { part.close() }
         let catalog = part.catalog
         // Known as soon as the transaction has begun.

@@ -229,7 +229,7 @@ final class BulkInsert {
         free = free.dropFirst(more.count)
         let offered = left + more
         left = []
-        let part = try PartialStore(core.catalog, identifier: core.identity.identifier)
+        let part = try PartialStore(core.encodedCatalog(), identifier: core.identity.identifier)
         do {
             let own =
                 missing != nil || request.reportsRepeats ? earlier : EarlierRows(tracks: false)

@@ -65,7 +65,8 @@ struct FirstOpeningTests {
             let url = server.url(["cairn_schema": name])
             // What the maker wrote second is not there.
             try PostgresStore.open(url, schema: Self.schema(1)).close()
-            let part = try PartialStore(Catalog(new: Self.schema(1)), identifier: UUID())
+            let part = try PartialStore(
+                EncodedCatalog(Catalog(new: Self.schema(1))), identifier: UUID())
             defer { part.close() }
             let model = String(decoding: try CatalogDocument.encode(part.catalog), as: UTF8.self)
             let connection = try server.connect()
