@@ -39,6 +39,8 @@ package enum WriterStore {
     ) throws {
         var options = options(.full)
         options.timeout = timeout
+        // In the background it would take what the store was made of before, where the process ends late.
+        options.sizes.compactionFloor = 1 << 40
         options.migrationProgress = { progress in
             if progress.done == 0 { tell(progress.stage.rawValue) }
             return true
