@@ -127,6 +127,10 @@ package enum ServerProcess {
         for (number, descriptor) in more {
             posix_spawn_file_actions_adddup2(&actions, descriptor, number)
         }
+        // Else it keeps the connections of tests open that run beside it, whose ends others wait for.
+        #if canImport(Glibc)
+            closeDescriptors(from: (more.keys.max() ?? 2) + 1, in: &actions)
+        #endif
         var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         // A folder that the server may be in, and texts that do not depend on who runs the tests.

@@ -34,6 +34,10 @@ final class ChildProcess {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        #if canImport(Glibc)
+            // Nor must it keep connections of other tests open.
+            closeDescriptors(from: 3, in: &actions)
+        #endif
         var words = ([program] + arguments).map { strdup($0) }
         words.append(nil)
         defer { for word in words { free(word) } }
