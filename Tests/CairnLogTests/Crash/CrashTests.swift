@@ -29,13 +29,31 @@ struct CrashTests {
             description: "\(workload)")
     }
 
+    /// Explores one round after the other, as many as a campaign asks for, and more while chance has left out nearly all calls.
+    private static func explore(
+        _ explorer: inout CrashExplorer, whole: Int,
+        _ round: (Int, inout CrashExplorer) throws -> Void
+    ) throws {
+        let least = Campaign.isLong ? 50 : 12
+        var number = 0
+        while number < Campaign.count(1, whole: whole)
+            || explorer.imageCount <= least && number < 20
+        {
+            try round(number, &explorer)
+            number += 1
+        }
+        Campaign.report("crash images", explorer.imageCount)
+        #expect(explorer.problems == [])
+        #expect(explorer.imageCount > least)
+    }
+
     @Test("At any call of any three operations loses nothing and leaves nothing half (CM2)")
     func triples() throws {
         var random = RandomSource()
         var explorer = CrashExplorer(
             seed: random.next(), shares: Campaign.isLong ? [1, 1] : [3, 20])
         let step = Campaign.step(2_048)
-        for round in 0..<Campaign.count(1, whole: 1) {
+        try Self.explore(&explorer, whole: 1) { round, explorer in
             let first = step == 1 ? 0 : Int(random.next() % UInt64(step))
             for number in stride(from: first, to: Workload.tripleCount, by: step) {
                 let workload = Workload(Workload.triple(number), &random)
@@ -44,9 +62,6 @@ struct CrashTests {
                 explorer.explore(start, workload)
             }
         }
-        Campaign.report("crash images", explorer.imageCount)
-        #expect(explorer.problems == [])
-        #expect(explorer.imageCount > (Campaign.isLong ? 50 : 12))
     }
 
     @Test("At any call of random work, again in what follows, and again, loses nothing (CM2, RC1)")
@@ -55,10 +70,7 @@ struct CrashTests {
         var explorer = CrashExplorer(
             seed: random.next(), images: Campaign.isLong ? 2 : 1,
             shares: Campaign.isLong ? [1, 40, 40] : [4, 80, 80])
-        var round = 0
-        // A short workload may have hardly any calls: then there is another one.
-        while round < Campaign.count(1, whole: 1000) || explorer.imageCount <= 12 && round < 20 {
-            defer { round += 1 }
+        try Self.explore(&explorer, whole: 1000) { round, explorer in
             let count = Int.random(in: 4...12, using: &random)
             let workload = Workload(
                 (0..<count).map { _ in StoreOperation.allCases.randomElement(using: &random)! },
@@ -67,9 +79,6 @@ struct CrashTests {
             start.description = "round \(round), seed \(random.seed), \(workload)"
             explorer.explore(start, workload)
         }
-        Campaign.report("crash images", explorer.imageCount)
-        #expect(explorer.problems == [])
-        #expect(explorer.imageCount > (Campaign.isLong ? 50 : 12))
     }
 
     @Test("At any call of updates by patches, and of what becomes of them, loses nothing")
@@ -78,7 +87,7 @@ struct CrashTests {
         var explorer = CrashExplorer(
             seed: random.next(), shares: Campaign.isLong ? [1, 1] : [8, 80])
         var patches = 0
-        for round in 0..<Campaign.count(1, whole: 200) {
+        try Self.explore(&explorer, whole: 200) { round, explorer in
             var workload = Workload(
                 [.insertMany, .updateAll, .updateAll, .delete, .compact, .updateAll, .reopen],
                 &random)
@@ -88,10 +97,7 @@ struct CrashTests {
             start.description = "round \(round), seed \(random.seed), \(workload)"
             explorer.explore(start, workload)
         }
-        Campaign.report("crash images", explorer.imageCount)
-        #expect(explorer.problems == [])
         #expect(patches > 0)
-        #expect(explorer.imageCount > (Campaign.isLong ? 50 : 12))
     }
 
     /// How many blocks are patches after the operations of a workload, summed.
@@ -117,14 +123,11 @@ struct CrashTests {
         var explorer = CrashExplorer(
             seed: random.next(), images: Campaign.isLong ? 2 : 1,
             shares: Campaign.isLong ? [1, 1] : [2, 10])
-        for round in 0..<Campaign.count(1, whole: 100) {
+        try Self.explore(&explorer, whole: 100) { round, explorer in
             let workload = Workload([.insertOne, .reopen, .saveGraph], &random)
             var start = try Self.nothing()
             start.description = "round \(round), seed \(random.seed), \(workload)"
             explorer.explore(start, workload)
         }
-        Campaign.report("crash images", explorer.imageCount)
-        #expect(explorer.problems == [])
-        #expect(explorer.imageCount > (Campaign.isLong ? 50 : 12))
     }
 }
