@@ -49,9 +49,9 @@ extension ManagedObjectContext {
 
     /// Reads the members with their rows.
     private func readMembers(of object: ManagedObject, _ index: Int) -> [ManagedObject]? {
-        let entity = object.entity
+        let relationship = object.entity.relationships[index]
         let column: Int?
-        switch entity.relationships[index].storage {
+        switch relationship.storage {
         case .inverseColumn(_, let inverse): column = inverse
         // Who leads here by an edit that was lost is found by ids.
         case .pairs where !hasLostLinks: column = nil
@@ -72,16 +72,16 @@ extension ManagedObjectContext {
         if let start {
             tellOfMembers(members.map(\.objectID), of: object, index, since: start)
         }
-        if members.contains(where: { isElsewhere($0, from: object, column) }) {
-            members.removeAll { isElsewhere($0, from: object, column) }
+        if members.contains(where: { isElsewhere($0, from: object, relationship, column) }) {
+            members.removeAll { isElsewhere($0, from: object, relationship, column) }
         }
-        if entity.relationships[index].description.isOrdered {
+        if relationship.description.isOrdered {
             var state = ToManyState(isOrdered: true)
             state.load(ordered: members.map(\.objectID))
             object.toMany[index] = state
             return members
         }
-        let destination = schema.entities[entity.relationships[index].destination]
+        let destination = schema.entities[relationship.destination]
         object.toMany[index] = ToManyState(
             numbers: members.map { $0.reference & StoreNumbers.mask },
             members.first.map { RowOrigin(like: $0.objectID) }
@@ -105,10 +105,11 @@ extension ManagedObjectContext {
 
     /// Whether a stored member is none here: it was moved, or is as good as deleted.
     @inline(__always)
-    private func isElsewhere(_ member: ManagedObject, from owner: ManagedObject, _ column: Int?)
-        -> Bool
-    {
-        if member.isDeleted, member.isPropagated || member.isGone { return true }
+    private func isElsewhere(
+        _ member: ManagedObject, from owner: ManagedObject, _ relationship: SchemaRelationship,
+        _ column: Int?
+    ) -> Bool {
+        if isDeleted(member, from: relationship) { return true }
         // Mostly there is nothing that could be an edit; pairs are none of the member's columns.
         guard let column, member.slots != nil, let edit = member.edit(column) else { return false }
         return edit.reference != owner.objectID

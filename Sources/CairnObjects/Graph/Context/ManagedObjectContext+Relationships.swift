@@ -110,7 +110,7 @@ extension ManagedObjectContext {
         }
         stored = stored.filter { id in
             guard !removed.contains(id), let member = registry.object(for: id) else { return true }
-            return !(member.isDeleted && (member.isPropagated || member.isGone))
+            return !isDeleted(member, from: relationship)
         }
         if relationship.description.isOrdered {
             object.toMany[index, default: ToManyState(isOrdered: true)].load(
@@ -122,6 +122,23 @@ extension ManagedObjectContext {
             forgetPairEdit(of: object, index, id)
         }
         return object.toMany[index]?.current ?? stored
+    }
+
+    /// Whether a stored member is none any more since it is deleted. It stays one, be it read before or after that, if its own
+    /// delete rule does nothing about it.
+    @inline(__always)
+    func isDeleted(_ member: ManagedObject, from relationship: SchemaRelationship) -> Bool {
+        guard member.isDeleted else { return false }
+        // No rule keeps what another context has deleted.
+        if member.isGone || member.isDisplaced { return true }
+        guard member.isPropagated, let inverse = relationship.inverse else {
+            return member.isPropagated
+        }
+        let destination = schema.entities[relationship.destination]
+        switch destination.relationships[inverse].description.deleteRule {
+        case .noAction, .deny: return false
+        case .nullify, .cascade: return true
+        }
     }
 
     /// Forgets who came and left by edits that are none any more: a member's own side says where it belongs, and is no longer

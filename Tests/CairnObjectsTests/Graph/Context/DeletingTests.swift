@@ -149,6 +149,60 @@ struct DeletingTests {
     }
 
     @Test(
+        "No action leaves a deleted object where it was, be that read before it was deleted or after",
+        arguments: Backend.allCases)
+    func noActionBeforeSave(_ backend: Backend) throws {
+        for (isToMany, isOrdered, rule) in [
+            (true, false, DeleteRule.noAction), (true, true, .noAction), (false, false, .noAction),
+            (false, true, .noAction), (true, false, .deny),
+        ] {
+            // The members of `previous` go with `next`, whose rule says nothing.
+            var previous = RelationshipDescription(
+                "previous", to: "Node", toMany: true, inverse: "next", deleteRule: .nullify)
+            previous.isOrdered = isOrdered
+            let node = EntityDescription(
+                "Node", attributes: [AttributeDescription("name", .string)],
+                relationships: [
+                    RelationshipDescription(
+                        "next", to: "Node", toMany: isToMany, inverse: "previous",
+                        deleteRule: rule), previous,
+                ])
+            let stack = try Stack(ManagedObjectModel(entities: [node]), backend)
+            let ids = try stack.store { context in
+                let nodes = (0..<3).map { context.make("Node", ["name": "\($0)"]) }
+                nodes[2]["previous"] = [nodes[0], nodes[1]]
+                return nodes
+            }
+            for isReadBefore in [true, false] {
+                let context = stack.context()
+                let nodes = ids.map { context.object(with: $0) }
+                func previous(_ context: ManagedObjectContext) -> Set<String> {
+                    let members = context.object(with: ids[2])["previous"]
+                    let set = members as? Set<ManagedObject>
+                    return Set(
+                        (set.map(Array.init) ?? members as? [ManagedObject] ?? []).compactMap {
+                            $0.string("name")
+                        })
+                }
+                if isReadBefore { #expect(previous(context) == ["0", "1"]) }
+                context.delete(nodes[1])
+                context.processPendingChanges()
+                #expect(previous(context) == ["0", "1"], "\(isToMany) \(isOrdered) \(rule)")
+                context.rollback()
+                #expect(previous(context) == ["0", "1"])
+                if isReadBefore || rule == .deny { continue }
+                context.delete(nodes[1])
+                context.processPendingChanges()
+                #expect(previous(context) == ["0", "1"])
+                nodes[2]["name"] = "changed"
+                try context.save()
+                #expect(previous(context) == ["0"])
+                #expect(previous(stack.context()) == ["0"])
+            }
+        }
+    }
+
+    @Test(
         "A reference that another context stored meanwhile does not lead to the dead",
         arguments: Backend.allCases)
     func race(_ backend: Backend) throws {
