@@ -2,7 +2,8 @@
 //
 // Objects that come from a store are created by the initializer that the module requires of each class. A class with designated
 // initializers of its own does not inherit it, so it has to be written beside them: with the body of the class's override, if
-// there is one. Apple's NSManagedObject has no such initializer.
+// there is one. If there is none, that is written too, or the class would not inherit the others that are required of it.
+// Apple's NSManagedObject has no such initializer.
 
 import CairnMacros
 import SwiftSyntax
@@ -27,7 +28,7 @@ struct RequiredInitializerRule: Rule {
                 return .visitChildren
             }
             if let own = designated.first(where: Self.isOverride) {
-                add(for: node, after: own, body: own)
+                add(for: node, after: own, body: own, hasOverride: true)
             } else if let stored = members.first(where: Self.needsValue) {
                 remark(
                     stored, "a stored property without a value",
@@ -35,7 +36,9 @@ struct RequiredInitializerRule: Rule {
                     "give the property a value, or write required init(entity: SchemaEntity, insertInto context: ManagedObjectContext?)"
                 )
             } else {
-                add(for: node, after: designated[designated.count - 1], body: nil)
+                add(
+                    for: node, after: designated[designated.count - 1], body: nil,
+                    hasOverride: initializers.contains(where: Self.isOverride))
             }
             return .visitChildren
         }
@@ -79,7 +82,7 @@ struct RequiredInitializerRule: Rule {
 
         private func add(
             for type: ClassDeclSyntax, after last: InitializerDeclSyntax,
-            body own: InitializerDeclSyntax?
+            body own: InitializerDeclSyntax?, hasOverride: Bool
         ) {
             // Inside an `#if` it must come after that: else another branch would have it, and this one not.
             let anchor =
@@ -102,9 +105,15 @@ struct RequiredInitializerRule: Rule {
             let body =
                 own?.body.map { file[$0.bytes] }
                 ?? "{\(end)\(indent)    super.init(entity: entity, insertInto: context)\(end)\(indent)}"
+            var added = [head + body]
+            if !hasOverride {
+                added.append(
+                    "\(access)override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) \(body)"
+                )
+            }
+            let text = added.joined(separator: end + end + indent)
             let lines =
-                context.buildsOnApple
-                ? ["#if !canImport(ObjectiveC)", head + body, "#endif"] : [head + body]
+                context.buildsOnApple ? ["#if !canImport(ObjectiveC)", text, "#endif"] : [text]
             result.edits.append(
                 .insertion(
                     end + end + indent + lines.joined(separator: end + indent),

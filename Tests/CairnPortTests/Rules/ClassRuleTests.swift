@@ -46,6 +46,22 @@ struct ClassRuleTests {
                 """))
     }
 
+    @Test("one that has the other override as a convenience initializer keeps that alone")
+    func convenienceOverride() throws {
+        let (text, _) = try ported(
+            """
+            import CoreData
+            class Note: NSManagedObject {
+                init(title: String) { super.init(entity: Self.entity(), insertInto: nil) }
+                override convenience init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+                    self.init(title: "")
+                }
+            }
+            """, linuxOnly: true)
+        #expect(text.ranges(of: "entity: NSEntityDescription").count == 1)
+        #expect(text.contains("required init(entity: SchemaEntity"))
+    }
+
     @Test("a class with designated initializers of its own gets it, one with none does not")
     func ownInitializer() throws {
         let (text, left) = try ported(
@@ -67,6 +83,10 @@ struct ClassRuleTests {
                     }
 
                     required init(entity: SchemaEntity, insertInto context: ManagedObjectContext?) {
+                        super.init(entity: entity, insertInto: context)
+                    }
+
+                    override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
                         super.init(entity: entity, insertInto: context)
                     }
                 }
