@@ -117,7 +117,7 @@ enum Upkeep {
         options.isReadOnly = true
         options.followsWriter = false
         let reader = try LogStore.open(at: "\(path)/store", options: options)
-        print("what a writer takes, and then a reader that follows:")
+        print("time of a writer, and then of a reader that follows it:")
         func measure(_ what: String, _ write: () throws -> Void) throws {
             let start = ContinuousClock.now
             try write()
@@ -177,7 +177,7 @@ enum Upkeep {
         try again.close()
         print(
             String(
-                format: "and compacted when asked: %.2f times",
+                format: "and after compaction on request: %.2f times",
                 Double(Folder.size(path)) / Double(fresh)))
     }
 
@@ -211,7 +211,7 @@ enum Upkeep {
             group.wait()
         }
         try store.close()
-        print("commits of one row, not durable at return:")
+        print("commits of one row, not durable on return:")
         tell("alone", alone)
         tell("beside compaction", beside)
     }

@@ -41,16 +41,16 @@ struct CompareCommand: ParsableCommand {
             Peers: \(PeerEntry.all.map(\.name).joined(separator: ", ")), and machine for the limits.
             """)
 
-    @Option(help: "Workloads, or the beginnings of their names, with commas between.")
+    @Option(help: "Workloads or prefixes of their names, separated by commas.")
     var only: String?
-    @Option(help: "Peers, with commas between. SQLite should be among them: ratios are to it.")
+    @Option(help: "Peers, separated by commas. Include sqlite: ratios are relative to it.")
     var peers: String?
-    @Option(help: "Numbers of rows, with commas between.")
+    @Option(help: "Row counts, separated by commas.")
     var rows: String?
-    @Option(help: "Rounds: how often each workload is run by each peer.")
+    @Option(help: "How often each peer runs each workload.")
     var rounds: Int?
     @Option(
-        help: "Rows at which Cairn runs alone, to be held against the largest of --rows; 0 = not.")
+        help: "Row count at which Cairn runs alone, beside the largest of --rows; 0: skip.")
     var large: Int?
     @Flag(
         help: "All workloads and peers once with 20,000 rows: does it run, and do the peers agree?")
@@ -195,7 +195,7 @@ struct UpkeepCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "upkeep",
         abstract:
-            "What a store of Cairn costs beside its requests: opening, space, memory, compaction.")
+            "Measures a Cairn store apart from requests: opening, space, memory, compaction.")
 
     @Argument(help: "How many rows.")
     var rows = 1_000_000

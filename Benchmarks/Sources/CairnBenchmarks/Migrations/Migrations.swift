@@ -12,11 +12,11 @@ import Foundation
 struct MigrationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrations",
-        abstract: "What it costs to lead a store of Cairn to another version of its model.")
+        abstract: "Measures the migration of a Cairn store to another model version.")
 
     @Option(help: "How many rows.")
     var rows = 1_000_000
-    @Option(help: "Rounds: how often each part is done.")
+    @Option(help: "How often each part is run.")
     var rounds = 3
     @Option(help: "A folder on the disk to measure.")
     var folder = Folder.usual

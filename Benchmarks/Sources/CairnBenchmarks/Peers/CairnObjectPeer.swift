@@ -99,7 +99,7 @@ final class CairnObjectPeer: Peer, @unchecked Sendable {
     }
 
     func lookup(_ keys: [String], _ body: (Product) -> Void) throws {
-        throw NotOffered(reason: "objects are fetched by a request a key")
+        throw NotOffered(reason: "objects are fetched with one request per key")
     }
 
     func countMatches() throws -> Int {

@@ -92,7 +92,7 @@ final class CoreDataPeer: Peer, @unchecked Sendable {
     }
 
     func lookup(_ keys: [String], _ body: (Product) -> Void) throws {
-        throw NotOffered(reason: "objects are fetched by a request a key")
+        throw NotOffered(reason: "objects are fetched with one request per key")
     }
 
     private var filter: NSPredicate {

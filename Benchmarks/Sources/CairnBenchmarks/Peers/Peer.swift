@@ -122,7 +122,7 @@ extension Peer {
     }
 
     func synchronize(_ list: [Product]) throws -> ListChanges {
-        throw NotOffered(reason: "has no request that imports a whole list")
+        throw NotOffered(reason: "cannot import a whole list in one request")
     }
 
     func top(_ count: Int, _ order: ProductOrder, _ body: (Product) -> Void) throws {

@@ -13,16 +13,16 @@ import Foundation
 struct PointReadsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "point-reads",
-        abstract: "What a lookup by key costs in stores of many sizes.")
+        abstract: "Measures lookups by key in stores of many sizes.")
 
-    @Option(help: "Numbers of rows, with commas between.")
+    @Option(help: "Row counts, separated by commas.")
     var rows = "100000,1000000,10000000"
-    @Option(help: "Peers, with commas between.")
+    @Option(help: "Peers, separated by commas.")
     var peers = "sqlite,lmdb,rocksdb,cairn"
     @Option(
-        help: "Sizes of Cairn's cache in MiB, with commas between; the chart is of the one of 256.")
+        help: "Sizes of Cairn's cache in MiB, separated by commas; the chart shows 256.")
     var budgets = "64,256,1024"
-    @Option(help: "How many keys are looked up.")
+    @Option(help: "The number of keys to look up.")
     var lookups = 1_000_000
     @Option(help: "A folder for the table, the chart and all that was measured as JSON.")
     var results: String?

@@ -13,17 +13,17 @@ import Foundation
 struct PostgresCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "postgres",
-        abstract: "Stores in a PostgreSQL database, beside libpq by hand and an ORM.")
+        abstract: "Compares stores in PostgreSQL with hand-written libpq and an ORM.")
 
-    @Option(help: "How many rows are imported.")
+    @Option(help: "The number of rows to import.")
     var rows = 1_000_000
-    @Option(help: "How many objects are fetched.")
+    @Option(help: "The number of objects to fetch.")
     var objects = 100_000
-    @Option(help: "Rounds; medians are told.")
+    @Option(help: "How often each is run; the medians are reported.")
     var rounds = 3
-    @Option(help: "Peers, with commas between.")
+    @Option(help: "Peers, separated by commas.")
     var peers = PostgresPeer.allCases.map(\.rawValue).joined(separator: ",")
-    @Option(help: "The connection URL of a server that may be written to; one is started without.")
+    @Option(help: "The connection URL of a server to write to; without it, a server is started.")
     var url: String?
     @Option(help: "A folder for the table.")
     var results: String?
@@ -132,7 +132,7 @@ struct PostgresPartCommand: ParsableCommand {
         switch peer {
         case .cairn: figures = try CairnPostgresPeer(task).measure()
         case .hand: figures = try HandWrittenPeer(task).measure()
-        case .orm: throw ValidationError("the ORM is no part of this program")
+        case .orm: throw ValidationError("the ORM is measured by a program of its own")
         }
         print(String(decoding: try JSONEncoder().encode(figures), as: UTF8.self))
     }

@@ -41,8 +41,8 @@ enum PostgresPart: String, CaseIterable, ExpressibleByArgument {
         case .load: "import of \(TextReport.grouped(rows)) rows with a unique key, all new"
         case .reload: "the same rows again with other values: all of them are updated"
         case .fetch: "\(TextReport.grouped(objects)) objects fetched, every attribute read"
-        case .saves: "saves of \(Self.changed) changed objects each: what one takes"
-        case .single: "saves of one changed object each: what one takes"
+        case .saves: "saves of \(Self.changed) changed objects each: time per save"
+        case .single: "saves of one changed object each: time per save"
         }
     }
 }
@@ -98,7 +98,7 @@ struct PostgresFigures: Codable {
         let memory = "\(peakKiB / 1024) MiB"
         let ratio = base.map {
             "   " + String(format: "%.2f", $0.seconds / $0.countedOnce / (seconds / countedOnce))
-                + " x as fast as by hand"
+                + " x as fast as hand-written libpq"
         }
         return "  " + peer.rawValue.padding(toLength: 6, withPad: " ", startingAt: 0)
             + String(repeating: " ", count: max(0, 10 - time.count)) + time + rate

@@ -15,17 +15,17 @@ import Foundation
 struct SharingCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sharing",
-        abstract: "Commits by several processes that write one store at the same time.")
+        abstract: "Measures commits of several processes that write to one store at the same time.")
 
-    @Option(help: "Numbers of processes, with commas between.")
+    @Option(help: "Process counts, separated by commas.")
     var processes = "1,2,4,8"
-    @Option(help: "Peers, with commas between.")
+    @Option(help: "Peers, separated by commas.")
     var peers = "sqlite,cairn"
-    @Option(help: "When commits return: full, relaxed; with a comma between.")
+    @Option(help: "Durability of commits: full, relaxed, or both, separated by a comma.")
     var durabilities = SharingDurability.allCases.map(\.rawValue).joined(separator: ",")
-    @Option(help: "For how long each process writes.")
+    @Option(help: "How long each process writes, in seconds.")
     var seconds = 5.0
-    @Option(help: "Rounds: how often each is run; those of the median are told.")
+    @Option(help: "How often each is run; the medians are reported.")
     var rounds = 3
     @Option(help: "A folder for the table.")
     var results: String?
@@ -58,7 +58,7 @@ struct SharingCommand: ParsableCommand {
         for durability in levels {
             say("")
             say(
-                "\(durability.rawValue): commits a second together, what one takes, most : least served"
+                "\(durability.rawValue): commits per second in total, time per commit, most : least served"
             )
             for count in counts {
                 var lines: [String: [SharingFigures]] = [:]

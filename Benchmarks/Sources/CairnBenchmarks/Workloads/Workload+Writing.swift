@@ -3,22 +3,22 @@
 extension Workload {
     static let inserting = [
         Workload(
-            "insert", "insert, one transaction, durable at return", start: .nothing,
+            "insert", "insert, one transaction, durable on return", start: .nothing,
             metrics: [.time("row"), .size, .memory]
         ) { try insert($0, .full) { rows, peer in try peer.insert(rows[...]) } },
         Workload(
-            "insert-relaxed", "insert, one transaction, not durable at return", start: .nothing
+            "insert-relaxed", "insert, one transaction, not durable on return", start: .nothing
         ) { try insert($0, .relaxed) { rows, peer in try peer.insert(rows[...]) } },
         Workload(
-            "insert-10k", "insert, 10,000 rows a transaction, not durable at return",
+            "insert-10k", "insert, 10,000 rows a transaction, not durable on return",
             start: .nothing
         ) { try insert($0, .relaxed) { rows, peer in try inUnits(rows, peer.insert) } },
         Workload(
-            "insert-10k-full", "insert, 10,000 rows a transaction, durable at return",
+            "insert-10k-full", "insert, 10,000 rows a transaction, durable on return",
             start: .nothing, metrics: [.time("row"), .written]
         ) { try insert($0, .full) { rows, peer in try inUnits(rows, peer.insert) } },
         Workload(
-            "insert-dictionary", "insert from dictionaries, one transaction, durable at return",
+            "insert-dictionary", "insert from dictionaries, one transaction, durable on return",
             start: .nothing, most: 2_000_000
         ) { job in
             let rows = Product.rows(job.rows)
@@ -34,7 +34,7 @@ extension Workload {
 
     static let upserting = [
         Workload(
-            "upsert-100", "upsert, all rows stored, 10,000 a transaction, not durable at return",
+            "upsert-100", "upsert, all rows stored, 10,000 a transaction, not durable on return",
             changes: true, metrics: [.time("row"), .written, .size]
         ) { job in try upsert(Product.rows(job.rows).map(\.changed), job) },
         Workload(
