@@ -142,7 +142,7 @@ extension PredicateBinder {
         if let index = entity.columnIndex(named: name),
             case .attribute(let type) = entity.columns[index].kind
         {
-            return .attribute(type)
+            return type == .transformable && readsTransformables ? .unknown : .attribute(type)
         }
         if let index = entity.relationshipIndex(named: name) {
             let relationship = entity.relationships[index]

@@ -31,6 +31,20 @@ extension PredicateNode {
     }
 }
 
+extension PredicateNode {
+    /// The same for objects whose transformable attributes have the values that their bytes stand for, which can be compared.
+    ///
+    /// - Throws: As ``bound(to:in:nullSemantics:)``.
+    package func boundInMemory(to entity: SchemaEntity, in schema: Schema)
+        throws(PredicateFormatError) -> PredicateNode
+    {
+        let node = try walkable()
+        var binder = PredicateBinder(schema: schema, entity: entity)
+        binder.readsTransformables = true
+        return try binder.bindWhole(node)
+    }
+}
+
 struct PredicateBinder {
     let schema: Schema
     /// What SELF is.
@@ -39,6 +53,8 @@ struct PredicateBinder {
     var value: ExpressionKind?
     /// Whether only what is stored may be asked.
     let isOfStore: Bool
+    /// Whether transformable attributes are what their bytes stand for, which can be anything.
+    var readsTransformables = false
     /// What conditions say of nil. What was bound says it in two values.
     let nullSemantics: NullSemantics
     var variables: [String: ExpressionKind] = [:]

@@ -12,10 +12,29 @@ package protocol EvaluatedObject: AnyObject {
     func evaluatedColumn(_ index: Int) -> Value
     /// The value of an attribute that has no column; nil if predicates do not support it.
     func evaluatedAttribute(_ index: Int) -> Value
+    /// What the bytes of a transformable attribute's column count as: themselves, or what they stand for.
+    func evaluatedTransformable(_ column: Int) -> EvaluatedValue
     /// The target of a to-one relationship.
     func evaluatedTarget(_ relationship: Int) -> (any EvaluatedObject)?
     /// The members of a to-many relationship, in order if it is ordered.
     func evaluatedMembers(_ relationship: Int) -> [any EvaluatedObject]
+}
+
+extension EvaluatedObject {
+    // Stores know the bytes alone, and what is fetched from them with unsaved changes has to answer alike.
+    package func evaluatedTransformable(_ column: Int) -> EvaluatedValue {
+        .value(evaluatedColumn(column))
+    }
+
+    fileprivate func evaluatedValue(ofColumn column: Int) -> EvaluatedValue {
+        let value = evaluatedColumn(column)
+        if case .binary = value,
+            evaluatedEntity.columns[column].attribute?.type == .transformable
+        {
+            return evaluatedTransformable(column)
+        }
+        return .value(value)
+    }
 }
 
 /// Values by name that are no object of an entity, as a dictionary has them.
@@ -122,7 +141,7 @@ package enum EvaluatedValue {
         if let column = entity.columnIndex(named: path),
             entity.columns[column].relationship == nil
         {
-            return .value(object.evaluatedColumn(column))
+            return object.evaluatedValue(ofColumn: column)
         }
         // The longest beginning that is a property: composite attributes have points in their names.
         var end = path.endIndex
@@ -147,7 +166,7 @@ package enum EvaluatedValue {
             return object.evaluatedTarget(index).map { .object($0) } ?? .null
         }
         if let column = entity.columnIndex(named: name) {
-            return .value(object.evaluatedColumn(column))
+            return object.evaluatedValue(ofColumn: column)
         }
         if let index = entity.attributeIndex(named: name) {
             return .value(object.evaluatedAttribute(index))

@@ -102,6 +102,34 @@ struct RarerPropertyTests {
         }
     }
 
+    @Test("a predicate that is asked of an object compares what its transformable properties are")
+    func comparedInMemory() throws {
+        let context = try Stack.inMemory(Place.model()).newBackgroundContext()
+        try context.performAndWait {
+            let (place, other) = (Place(context: context), Place(context: context))
+            place.note = "Emma"
+            place.cargo = NSNumber(value: 3)
+            place.nicknames = ["a", "b"]
+            place.remark = ["a": 1]
+            other.near = [place]
+            for isStored in [false, true] {
+                for format in [
+                    "note == 'Emma'", "note LIKE[cd] 'em*'", "cargo > 2 AND cargo == 3",
+                    "ANY nicknames == 'b'", "nicknames.@count == 2", "note != nil", "remark != nil",
+                    "remark.a == 1",
+                    "NOT note == 'x'", "NOT cargo < 3",
+                ] { #expect(NSPredicate(format: format).evaluate(with: place), "\(format)") }
+                for format in [
+                    "ANY near.note == 'Emma'", "note == nil", "NOT note LIKE 'E*'",
+                    "SUBQUERY(near, $n, $n.note BEGINSWITH 'E' AND $n.cargo IN {3, 4}).@count > 0",
+                ] { #expect(NSPredicate(format: format).evaluate(with: other), "\(format)") }
+                if isStored { continue }
+                try context.save()
+                context.refreshAllObjects()
+            }
+        }
+    }
+
     @Test("a fetched property finds objects")
     func fetched() throws {
         let context = try Stack.inMemory(Place.model()).newBackgroundContext()

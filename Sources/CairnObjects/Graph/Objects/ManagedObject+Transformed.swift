@@ -1,6 +1,6 @@
 // Values of transformable attributes: by key through what is registered, typed by what the class says.
 
-import CairnModel
+package import CairnModel
 import CairnStore
 import FoundationEssentials
 
@@ -14,7 +14,7 @@ extension ManagedObject {
     }
 
     /// A column's value as code that works by key sees it.
-    final func untyped(_ value: Value, column: Int) -> Any? {
+    package final func untyped(_ value: Value, column: Int) -> Any? {
         guard case .binary(let data) = value, let transformer = transformer(ofColumn: column)
         else { return value.any }
         return untyped(data, transformer, key: entity.columns[column].name)

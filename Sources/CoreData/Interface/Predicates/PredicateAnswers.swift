@@ -21,6 +21,15 @@ final class PredicateAnswers {
     private struct Prepared {
         let entity: SchemaEntity?
         let evaluator: PredicateEvaluator
+        /// Whether it asks what transformable attributes are, and not only whether they are nil.
+        var readsTransformables = false
+
+        func matches(_ value: EvaluatedValue) -> Bool {
+            guard readsTransformables, case .object(let object) = value,
+                let object = object as? ManagedObject
+            else { return evaluator.matches(value) }
+            return evaluator.matches(TransformedObject(object))
+        }
     }
 
     init(_ node: PredicateNode, _ unsaved: UnsavedObjects) {
@@ -44,9 +53,9 @@ final class PredicateAnswers {
                 var unsaved = unsaved
                 let values = PredicateArguments.values(variables, &unsaved)
                 let node = try node.substituting(variables: values)
-                return try Self.prepared(node, for: value).evaluator.matches(value)
+                return try Self.prepared(node, for: value).matches(value)
             }
-            return try prepared(for: value).evaluator.matches(value)
+            return try prepared(for: value).matches(value)
         } catch {
             fatalError("\(node) cannot be asked: \(error.message)")
         }
@@ -71,9 +80,16 @@ final class PredicateAnswers {
             }
             return Prepared(entity: nil, evaluator: try PredicateEvaluator(node))
         }
-        return Prepared(
-            entity: entity,
-            evaluator: try PredicateEvaluator(try node.bound(to: entity, in: schema)))
+        do throws(PredicateFormatError) {
+            return Prepared(
+                entity: entity,
+                evaluator: try PredicateEvaluator(try node.bound(to: entity, in: schema)))
+        } catch {
+            // What a store cannot be asked an object in memory can.
+            guard let bound = try? node.boundInMemory(to: entity, in: schema) else { throw error }
+            return Prepared(
+                entity: entity, evaluator: try PredicateEvaluator(bound), readsTransformables: true)
+        }
     }
 }
 
