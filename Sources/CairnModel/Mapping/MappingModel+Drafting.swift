@@ -3,7 +3,8 @@
 //   1. Every concrete entity of the new model has a mapping from the old entity that it is, or one that says it is new; every
 //      concrete old entity that is gone has one that drops it.
 //   2. An attribute comes from the one that it is, converted if its type has become a wider one; where it became mandatory
-//      nil becomes the default. One that cannot be inferred has no value expression: somebody has to say it.
+//      nil becomes the default. Numbers of another type are copied, which fails for one that the type cannot hold. Any other
+//      that cannot be inferred has no value expression: somebody has to say it.
 //   3. A relationship comes from the one that it is. Of a relationship and its inverse the side that keeps the links says it,
 //      and a side with an order in any case.
 //
@@ -59,18 +60,19 @@ extension EntityMapping {
     ) {
         let columns = plan.entities[entity.index].columns
         let open = Set(
-            plan.changes.filter { $0.inferability == .no && $0.action == .changed }.map {
-                "\($0.entity).\($0.property ?? "")"
-            })
+            plan.changes.filter {
+                $0.inferability == .no && $0.action == .changed && !$0.convertsNumbers
+            }.map { "\($0.entity).\($0.property ?? "")" })
         for index in entity.mappedColumns {
             let column = entity.columns[index]
             var mapping = PropertyMapping(column.name)
             let declaring = plan.newSchema.entities[column.declaringEntity].name
-            if case .column(let name) = columns[index].origin,
-                !open.contains("\(declaring).\(column.name)")
-            {
-                mapping = PropertyMapping(column.name, copying: name)
-                let initial = columns[index].nilValue
+            let origin =
+                columns[index].sourceIndex.map { source.columns[$0] }
+                ?? plan.convertedColumn(index, of: entity)
+            if let origin, !open.contains("\(declaring).\(column.name)") {
+                mapping = PropertyMapping(column.name, copying: origin.name)
+                let initial = origin.isOptional && !column.isOptional ? column.defaultValue : .null
                 if let value = mapping.valueExpression, !initial.isNull {
                     mapping.valueExpression = .conditional(
                         .compare(value, .equal, .constant(.null)), .constant(initial), value)

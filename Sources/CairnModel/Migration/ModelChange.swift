@@ -116,6 +116,9 @@ public struct ModelChange: Sendable, Hashable {
     /// Whether Cairn infers the migration where Core Data may require a mapping: Core Data does not document it as
     /// inferable.
     public let isBeyondCoreData: Bool
+    /// Whether it is an attribute whose numbers become numbers of another type: a mapping that copies them, and refuses what the
+    /// new type cannot hold, is all that the migration needs.
+    package let convertsNumbers: Bool
 
     init(
         _ subject: Subject, _ action: Action, _ entity: String, _ property: String?,
@@ -131,6 +134,7 @@ public struct ModelChange: Sendable, Hashable {
         cost = verdict.inferability == .no ? .mapping : verdict.cost
         loss = verdict.loss
         isBeyondCoreData = verdict.isBeyondCoreData
+        convertsNumbers = verdict.convertsNumbers
     }
 
     /// The location, such as `Product.price`, `Product(code)` or `Product, index byCode`.
@@ -151,6 +155,7 @@ public struct ModelChange: Sendable, Hashable {
         var cost: MigrationCost
         var loss: String?
         var isBeyondCoreData = false
+        var convertsNumbers = false
 
         /// A change that a store can always follow.
         static func yes(
@@ -161,8 +166,11 @@ public struct ModelChange: Sendable, Hashable {
         }
 
         /// A change that needs a mapping.
-        static func no(_ words: String, _ reason: String) -> Verdict {
-            Verdict(words: words, inferability: .no, reason: reason, cost: .mapping)
+        static func no(_ words: String, _ reason: String, convertsNumbers: Bool = false) -> Verdict
+        {
+            Verdict(
+                words: words, inferability: .no, reason: reason, cost: .mapping,
+                convertsNumbers: convertsNumbers)
         }
 
         /// A change that depends on what is stored.

@@ -55,6 +55,22 @@ extension ModelMigrationPlan {
         return source?.hasProperty(named: name) == true ? .known(name) : .unknown
     }
 
+    /// The old column whose numbers a column has when they are converted; nil if it converts none.
+    package func convertedColumn(_ index: Int, of entity: SchemaEntity) -> SchemaColumn? {
+        let column = entity.columns[index]
+        let declaring = newSchema.entities[column.declaringEntity].name
+        guard
+            changes.contains(where: {
+                $0.convertsNumbers && $0.entity == declaring && $0.property == column.name
+            }), let source = formerEntity(of: entity),
+            let attribute = entity.attributes.firstIndex(where: { $0.columns.contains(index) }),
+            let match = matches[entity.index]?.attributes[attribute]
+        else { return nil }
+        let names = MigrationPlanner.elements(
+            of: source.attributes[match].description, entity.attributes[attribute].description)
+        return names[column.name].flatMap(source.columnIndex(named:)).map { source.columns[$0] }
+    }
+
     /// A path from an object as the old model has it; nil if it leads over what is new. What no model knows stays as it is.
     package func formerPath(_ path: String, from entity: SchemaEntity) -> String? {
         var rest = path.split(separator: ".", omittingEmptySubsequences: false)[...]

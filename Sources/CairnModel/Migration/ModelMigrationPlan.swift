@@ -89,6 +89,12 @@ public struct ModelMigrationPlan: Sendable {
     /// Whether a store can infer the migration for all changes.
     public var inferability: Inferability { changes.map(\.inferability).max() ?? .yes }
 
+    /// Whether it needs a mapping, and that which can be inferred is one: only numbers change their type.
+    package var hasInferredMapping: Bool {
+        inferability == .no
+            && changes.allSatisfy { $0.inferability < .no || $0.convertsNumbers }
+    }
+
     /// The highest cost of a change.
     public var cost: MigrationCost { changes.map(\.cost).max() ?? .nothing }
 

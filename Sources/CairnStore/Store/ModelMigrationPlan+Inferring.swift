@@ -17,13 +17,25 @@ extension ModelMigrationPlan {
     public static func inferred(from old: ManagedObjectModel, to new: ManagedObjectModel)
         throws(StoreError) -> ModelMigrationPlan
     {
-        let plan: ModelMigrationPlan
+        try planned(from: old, to: new).inferred()
+    }
+
+    /// The same, also if the migration needs a mapping that can be inferred: ``hasInferredMapping``.
+    package static func inferredOrMapped(from old: ManagedObjectModel, to new: ManagedObjectModel)
+        throws(StoreError) -> ModelMigrationPlan
+    {
+        let plan = try planned(from: old, to: new)
+        return plan.hasInferredMapping ? plan : try plan.inferred()
+    }
+
+    private static func planned(from old: ManagedObjectModel, to new: ManagedObjectModel)
+        throws(StoreError) -> ModelMigrationPlan
+    {
         do throws(ModelError) {
-            plan = try ModelMigrationPlan(from: old, to: new)
+            return try ModelMigrationPlan(from: old, to: new)
         } catch {
             throw StoreError(.invalidRequest, "a model is invalid: \(error)", cause: error)
         }
-        return try plan.inferred()
     }
 
     /// The same of schemas.

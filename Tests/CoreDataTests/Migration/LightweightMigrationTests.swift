@@ -144,6 +144,59 @@ struct LightweightMigrationTests {
             #expect((error as NSError).code == NSInferredMappingModelError)
         }
     }
+
+    @Test("numbers follow their attribute to another type, if that holds all of them")
+    func numbers() throws {
+        func model(_ type: NSAttributeType, _ name: String) -> NSManagedObjectModel {
+            let amount = NSAttributeDescription()
+            amount.name = name
+            amount.renamingIdentifier = "amount"
+            amount.attributeType = type
+            let card = NSEntityDescription()
+            card.name = "Card"
+            card.properties = [amount]
+            let model = NSManagedObjectModel()
+            model.entities = [card]
+            return model
+        }
+        let whole = model(.integer64AttributeType, "amount")
+        let double = model(.doubleAttributeType, "value")
+        let mapping = try NSMappingModel.inferredMappingModel(
+            forSourceModel: whole, destinationModel: double)
+        #expect(
+            mapping.entityMappingsByName["IEM_Transform_Card"]?.userInfo?["mappedProperties"]
+                as? Set<String> == ["value"])
+        try withTemporaryDirectory { folder in
+            let url = folder.url("Cards.sqlite")
+            func fill() throws {
+                let context = try Stack.onDisk(whole, at: url).viewContext
+                for amount in [1, 70_000, nil] as [Int?] {
+                    NSEntityDescription.insertNewObject(forEntityName: "Card", into: context)
+                        .setValue(amount, forKey: "amount")
+                }
+                try context.save()
+            }
+            func values(_ model: NSManagedObjectModel, _ name: String) throws -> [Double] {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Card")
+                request.sortDescriptors = [NSSortDescriptor(key: name, ascending: true)]
+                return try Stack.onDisk(model, at: url).viewContext.fetch(request).map {
+                    ($0.value(forKey: name) as? NSNumber)?.doubleValue ?? -1
+                }
+            }
+            try fill()
+            do {
+                _ = try Stack.onDisk(model(.integer16AttributeType, "amount"), at: url)
+                Issue.record("a number that does not fit is not cut off")
+            } catch {
+                #expect("\(error)".contains("amount"))
+            }
+            #expect(try values(whole, "amount") == [-1, 1, 70_000])
+            #expect(try values(double, "value") == [-1, 1, 70_000])
+            let back = model(.integer32AttributeType, "sum")
+            back.entities[0].properties[0].renamingIdentifier = "value"
+            #expect(try values(back, "sum") == [-1, 1, 70_000])
+        }
+    }
 }
 
 extension NotesModel {

@@ -38,6 +38,11 @@ extension ModelMigrationPlan {
     /// The property of the old model that one of the new model is; nil if it is new.
     fileprivate func formerProperty(of name: String, in entity: SchemaEntity) -> String? {
         if case .known(let before) = formerName(of: name, in: entity) { return before }
+        if let column = entity.columnIndex(named: name),
+            let before = convertedColumn(column, of: entity)
+        {
+            return before.name
+        }
         // A derived attribute is computed anew, and is the same all the same.
         let attribute = entity.attributeIndex(named: name).map { entity.attributes[$0].description }
         guard attribute?.derivationExpression != nil else { return nil }

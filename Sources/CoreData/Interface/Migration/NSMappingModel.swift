@@ -50,7 +50,8 @@ open class NSMappingModel: NSObject {
         }
     }
 
-    /// The mapping model that says of every object what can be inferred. Its mappings have the names that Core Data gives them,
+    /// The mapping model that says of every object what can be inferred. An attribute may change from one type of numbers to another,
+    /// but for decimals: a number that the new type cannot hold fails the migration. Its mappings have the names that Core Data gives them,
     /// such as `IEM_Transform_Note`, and say in their `userInfo` which properties are mapped, added and removed.
     ///
     /// - Throws: An error that says what cannot be inferred.
@@ -58,12 +59,12 @@ open class NSMappingModel: NSObject {
         forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel {
         try withCoreDataErrors {
-            let plan = try ModelMigrationPlan.inferred(
+            let plan = try ModelMigrationPlan.inferredOrMapped(
                 from: try sourceModel.resolved().model,
                 to: try destinationModel.resolved().model)
             let mapping = NSMappingModel(MappingModel(drafting: plan))
             for one in mapping.mappings { one.nameAsInferred(by: plan) }
-            mapping.isInferred = true
+            mapping.isInferred = !plan.hasInferredMapping
             return mapping
         }
     }

@@ -2,7 +2,8 @@
 //
 //   1. A staged migration, if the options have one, leads it through its stages.
 //   2. Otherwise, if it may be migrated, a mapping model among the program's resources is looked for that is between its model and the
-//      coordinator's, as Core Data does; without one it follows what can be inferred, if the options say so.
+//      coordinator's, as Core Data does; without one it follows what can be inferred, if the options say so. If only numbers change
+//      their type, what can be inferred is a mapping.
 //
 // Threads: any.
 
@@ -33,9 +34,27 @@ extension NSPersistentStoreCoordinator {
                     at: path, to: resolution.model, options.logOptions)
             } else if options.migrates {
                 try migrateByMapping(path, options)
+                do {
+                    return try core.openStore(at: path, options.logOptions)
+                } catch let error where error.code == .cannotInferMapping {
+                    try migrateByInferredMapping(path, options, otherwise: error)
+                }
             }
             return try core.openStore(at: path, options.logOptions)
         }
+    }
+
+    /// Migrates a store for whose changes a mapping can be inferred, or throws why it could not be migrated without one.
+    private func migrateByInferredMapping(
+        _ path: String, _ options: StoreOptions, otherwise error: StoreError
+    ) throws {
+        let source = NSManagedObjectModel(try LogStore.metadata(forStoreAt: path).model)
+        guard
+            let mapping = try? NSMappingModel.inferredMappingModel(
+                forSourceModel: source, destinationModel: managedObjectModel)
+        else { throw error }
+        try NSMigrationManager(sourceModel: source, destinationModel: managedObjectModel)
+            .migrate(at: path, by: mapping, options.logOptions)
     }
 
     /// Migrates a store of another version by a mapping model of the program, if there is one.
