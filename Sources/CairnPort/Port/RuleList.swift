@@ -6,7 +6,7 @@ enum RuleList {
     static let all: [any Rule] = [
         ImportRule(), FoundationImportRule(), FoundationNameRule(), ManagedVariableRule(),
         OptionalRequirementRule(), ClassProtocolRule(), AttributeRule(), KeyPathRule(),
-        SetLiteralRule(), SortSelectorRule(), FileProtectionRule(),
+        SetLiteralRule(), SortSelectorRule(), OperationStateRule(), FileProtectionRule(),
         ModelEndingRule(),
         FetchRequestCastRule(), PredicateArgumentRule(), PredicateWrapperRule(),
         RequiredInitializerRule(), NotificationObserverRule(), MissingImportRule(), ImportReport(),

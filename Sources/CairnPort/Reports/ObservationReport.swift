@@ -38,8 +38,11 @@ struct ObservationReport: Rule {
                     node, "a publisher of notifications", "Linux has no Combine",
                     "for await notification in NotificationCenter.default.notifications(named:)")
             case "willChangeValue", "didChangeValue":
-                // With the key path of an object that is not a managed one, it is Foundation's.
-                if !Surroundings(of: node).areManaged(in: context.code) { report(node, name) }
+                if OperationState(toldBy: node) == nil,
+                    !Surroundings(of: node).areManaged(in: context.code)
+                {
+                    report(node, name)
+                }
             default: break
             }
             return .visitChildren

@@ -35,6 +35,27 @@ struct ExpressionRuleTests {
             try ported(frame(written) + done).text.hasPrefix(frame(expected)))
     }
 
+    @Test("states of an operation are told by their key paths; what is no operation is reported")
+    func operationStates() throws {
+        let (text, left) = try ported(
+            """
+            import CoreData
+            class SaveOperation: Operation {
+                func finish() {
+                    self.willChangeValue(forKey: "isFinished")
+                    didChangeValue(forKey: "isFinished")
+                    willChangeValue(forKey: "progress")
+                }
+            }
+            class Model { func finish() { willChangeValue(forKey: "isFinished") } }
+            """)
+        #expect(text.contains("self.willChangeValue(for: \\.isFinished)"))
+        #expect(text.contains(" didChangeValue(for: \\.isFinished)"))
+        #expect(left.count == 2)
+        let again = try ported(text)
+        #expect(again.text == text && again.left.count == 2)
+    }
+
     @Test("a part of the module becomes the module; a declaration of it stays")
     func imports() throws {
         let (text, _) = try ported(
