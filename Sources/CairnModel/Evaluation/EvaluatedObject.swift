@@ -41,6 +41,8 @@ extension EvaluatedObject {
 package protocol KeyedValues: AnyObject {
     /// The value of a name; nil for a name that there is not.
     func evaluatedValue(forKey key: String) -> EvaluatedValue
+    /// Whether others have the same values by the same names.
+    func equals(_ other: any KeyedValues) -> Bool
 }
 
 /// What an expression gives.

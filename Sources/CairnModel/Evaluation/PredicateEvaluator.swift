@@ -157,7 +157,8 @@ package struct PredicateEvaluator: Sendable {
                 && one.allSatisfy { member in
                     other.contains { equals(member, $0, comparison) }
                 }
-        case (.collection, _), (_, .collection): false
+        case (.keyed(let one), .keyed(let other)): one.equals(other)
+        case (.collection, _), (_, .collection), (.keyed, _), (_, .keyed): false
         default: comparison.equals(left.plain, right.plain)
         }
     }

@@ -250,10 +250,10 @@ extension MigrationPlanner {
         if ValueConversion(from: before, to: after) != nil {
             return .yes(words, .metadata, beyondCoreData: true)
         }
-        // Core Data does not infer those that involve decimals either.
-        let convertsNumbers = [before, after].allSatisfy {
-            $0.isNumber && $0 != .decimal && $0 != .boolean
-        }
+        // Core Data does not infer those that involve decimals either. Becoming single precision rounds.
+        let convertsNumbers =
+            after != .float
+            && [before, after].allSatisfy { $0.isNumber && $0 != .decimal && $0 != .boolean }
         return .no(
             words, "there is no conversion from \(before.rawValue) to \(after.rawValue)",
             convertsNumbers: convertsNumbers)

@@ -38,7 +38,7 @@ struct ObservationReport: Rule {
                     node, "a publisher of notifications", "Linux has no Combine",
                     "for await notification in NotificationCenter.default.notifications(named:)")
             case "willChangeValue", "didChangeValue":
-                if OperationState(toldBy: node) == nil,
+                if OperationState(toldBy: node, context.code) == nil,
                     !Surroundings(of: node).areManaged(in: context.code)
                 {
                     report(node, name)

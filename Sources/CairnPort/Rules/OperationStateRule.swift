@@ -1,7 +1,7 @@
 // willChangeValue(forKey: "isFinished")
 //
 // An operation tells its queue of its states. Foundation on Linux has no key-value observing, but it has these calls of operations
-// with the key path, as Apple's has.
+// with the key path. Apple's queues are told by the key.
 
 import CairnMacros
 import SwiftSyntax
@@ -16,9 +16,15 @@ struct OperationStateRule: Rule {
 
     private final class Visitor: RuleVisitor {
         override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
-            guard let state = OperationState(toldBy: node), let argument = node.arguments.first,
-                argument.label?.text == "forKey"
+            guard let state = OperationState(toldBy: node, context.code),
+                let argument = node.arguments.first, argument.label?.text == "forKey"
             else { return .visitChildren }
+            if context.buildsOnApple {
+                remark(
+                    node, "the state of an operation", "Linux has no key-value observing",
+                    "there \(node.calledExpression.trimmedDescription)(for: \\.\(state.name))")
+                return .visitChildren
+            }
             result.edits.append(SourceEdit(argument.bytes, "for: \\.\(state.name)"))
             return .visitChildren
         }
@@ -34,7 +40,7 @@ struct OperationState {
     ]
 
     /// The state, if the call is one of an operation; nil if it is not.
-    init?(toldBy node: FunctionCallExprSyntax) {
+    init?(toldBy node: FunctionCallExprSyntax, _ code: KnownCode) {
         let called = node.calledExpression
         let member = called.as(MemberAccessExprSyntax.self)
         let name =
@@ -42,7 +48,7 @@ struct OperationState {
         let isOwn = member == nil || member?.base?.trimmedDescription == "self"
         guard name == "willChangeValue" || name == "didChangeValue", isOwn,
             node.arguments.count == 1, let argument = node.arguments.first,
-            Self.isOperation(around: node)
+            Self.isOperation(around: node), !Surroundings(of: node).areManaged(in: code)
         else { return nil }
         let key: String?
         switch argument.label?.text {
@@ -59,16 +65,17 @@ struct OperationState {
         self.name = key
     }
 
-    /// Whether a class around it is an operation, as far as its name or those of what it inherits from say so.
+    /// Whether the class around it is an operation, as far as its name or those of what it inherits from say so.
     private static func isOperation(around node: some SyntaxProtocol) -> Bool {
-        node.ancestors.contains { ancestor in
+        for ancestor in node.ancestors {
             if let type = ancestor.as(ClassDeclSyntax.self) {
                 let inherited = type.inheritanceClause?.inheritedTypes.map(\.type.lastName) ?? []
                 return ([type.name.plainText] + inherited).contains { $0.hasSuffix("Operation") }
             }
-            return ancestor.as(ExtensionDeclSyntax.self)?.extendedType.lastName.hasSuffix(
-                "Operation")
-                == true
+            if let type = ancestor.as(ExtensionDeclSyntax.self) {
+                return type.extendedType.lastName.hasSuffix("Operation")
+            }
         }
+        return false
     }
 }

@@ -37,8 +37,7 @@ struct ExpressionRuleTests {
 
     @Test("states of an operation are told by their key paths; what is no operation is reported")
     func operationStates() throws {
-        let (text, left) = try ported(
-            """
+        let written = """
             import CoreData
             class SaveOperation: Operation {
                 func finish() {
@@ -48,12 +47,16 @@ struct ExpressionRuleTests {
                 }
             }
             class Model { func finish() { willChangeValue(forKey: "isFinished") } }
-            """)
+            class NoteOperation: NSManagedObject { func end() { didChangeValue(forKey: "isFinished") } }
+            """
+        let (text, left) = try ported(written, linuxOnly: true)
+        #expect(text.contains("func end() { didChangeValue(forKey: \"isFinished\") }"))
         #expect(text.contains("self.willChangeValue(for: \\.isFinished)"))
         #expect(text.contains(" didChangeValue(for: \\.isFinished)"))
         #expect(left.count == 2)
-        let again = try ported(text)
-        #expect(again.text == text && again.left.count == 2)
+        let everywhere = try ported(written)
+        #expect(everywhere.text.contains("self.willChangeValue(forKey: \"isFinished\")"))
+        #expect(everywhere.left.count == 4)
     }
 
     @Test("a part of the module becomes the module; a declaration of it stays")

@@ -116,7 +116,8 @@ struct RarerPropertyTests {
                 for format in [
                     "note == 'Emma'", "note LIKE[cd] 'em*'", "cargo > 2 AND cargo == 3",
                     "ANY nicknames == 'b'", "nicknames.@count == 2", "note != nil", "remark != nil",
-                    "remark.a == 1",
+                    "remark.a == 1", "remark != nil AND remark.a == 1",
+                    "remark == remark AND note == 'Emma'",
                     "NOT note == 'x'", "NOT cargo < 3",
                 ] { #expect(NSPredicate(format: format).evaluate(with: place), "\(format)") }
                 for format in [

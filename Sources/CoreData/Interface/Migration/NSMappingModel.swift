@@ -50,9 +50,11 @@ open class NSMappingModel: NSObject {
         }
     }
 
-    /// The mapping model that says of every object what can be inferred. An attribute may change from one type of numbers to another,
-    /// but for decimals: a number that the new type cannot hold fails the migration. Its mappings have the names that Core Data gives them,
+    /// The mapping model that says of every object what can be inferred. Its mappings have the names that Core Data gives them,
     /// such as `IEM_Transform_Note`, and say in their `userInfo` which properties are mapped, added and removed.
+    ///
+    /// Numbers of an attribute may become integers of another size or doubles. One that the new type cannot hold fails the
+    /// migration.
     ///
     /// - Throws: An error that says what cannot be inferred.
     public class func inferredMappingModel(

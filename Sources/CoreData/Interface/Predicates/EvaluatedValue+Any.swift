@@ -86,4 +86,8 @@ private final class DictionaryValues: KeyedValues {
     func evaluatedValue(forKey key: String) -> EvaluatedValue {
         EvaluatedValue(any: values[key]) ?? .null
     }
+
+    func equals(_ other: any KeyedValues) -> Bool {
+        (other as? DictionaryValues)?.values.isEqual(values) ?? false
+    }
 }

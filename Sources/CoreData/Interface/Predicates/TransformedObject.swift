@@ -21,9 +21,12 @@ final class TransformedObject: EvaluatedObject {
     func evaluatedAttribute(_ index: Int) -> Value { object.evaluatedAttribute(index) }
 
     func evaluatedTransformable(_ column: Int) -> EvaluatedValue {
-        let value = object.evaluatedColumn(column)
-        // What predicates know nothing of is not nil all the same.
-        return EvaluatedValue(any: object.untyped(value, column: column)) ?? .value(value)
+        let bytes = EvaluatedValue.value(object.evaluatedColumn(column))
+        let any = object.untyped(bytes.plain, column: column)
+        if let value = EvaluatedValue(any: any) { return value }
+        // What predicates know nothing of is not nil all the same, and a list of such has as many members.
+        guard let members = any as? any Collection else { return bytes }
+        return .collection(members.map { EvaluatedValue(any: $0) ?? bytes })
     }
 
     func evaluatedTarget(_ relationship: Int) -> (any EvaluatedObject)? {

@@ -179,10 +179,8 @@ struct DeletingTests {
                 func previous(_ context: ManagedObjectContext) -> Set<String> {
                     let members = context.object(with: ids[2])["previous"]
                     let set = members as? Set<ManagedObject>
-                    return Set(
-                        (set.map(Array.init) ?? members as? [ManagedObject] ?? []).compactMap {
-                            $0.string("name")
-                        })
+                    let all = set ?? Set(members as? [ManagedObject] ?? [])
+                    return Set(all.compactMap { $0.string("name") })
                 }
                 if isReadBefore { #expect(previous(context) == ["0", "1"]) }
                 context.delete(nodes[1])
