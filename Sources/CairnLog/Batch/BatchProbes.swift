@@ -127,7 +127,7 @@ struct BatchProbes: ~Copyable {
         tree = entity.tree
         self.readsRows = readsRows
         width = entity.columns.count
-        readsAlone = readsRows && entity.orders.isEmpty
+        readsAlone = entity.orders.isEmpty
         views = BlockViews(columns: Array(entity.columns.indices))
         lone = LoneRows(index, width: entity.columns.count)
         let room = max(1, constraints.count) * Self.group
@@ -155,7 +155,7 @@ struct BatchProbes: ~Copyable {
         first = start
         let count = constraints.count
         if count == 0 { return }
-        if views.trim(to: builder.reader.cache.budget) { leaveRun() }
+        if views.trim(to: builder.reader.cache.readingBudget) { leaveRun() }
         lone.begin()
         run = nil
         if expected != 0, end &- start == Self.group, try followAll(batch, open, &builder) {
@@ -201,6 +201,8 @@ struct BatchProbes: ~Copyable {
             builder.state.directories[tree].cells.table.prefetch(number)
             if canFollow { expect(number) }
         }
+        // Otherwise keys are compared one by one.
+        guard readsRows else { return }
         for place in 0..<(end &- start)
         where candidates[place].number != 0 && !candidates[place].isSure {
             let cell = builder.state.directories[tree][candidates[place].number]
@@ -209,12 +211,11 @@ struct BatchProbes: ~Copyable {
             candidates[place].slot = cell.slot
             if let view = views[cell.handle] {
                 candidates[place].view = view
-                if readsRows { view.prefetch(cell.slot, columns: width) }
+                view.prefetch(cell.slot, columns: width)
             } else {
                 try meet(cell, place, &builder)
             }
         }
-        guard readsRows else { return }
         for place in 0..<(end &- start) where !candidates[place].isSure {
             if let view = candidates[place].view {
                 view.prefetchBytes(candidates[place].slot, columns: width)
@@ -239,7 +240,7 @@ struct BatchProbes: ~Copyable {
         }
         let view = try view(cell.handle, &builder)
         candidates[place].view = view
-        if readsRows { view.prefetch(cell.slot, columns: width) }
+        view.prefetch(cell.slot, columns: width)
     }
 
     /// Reads the rows that are read individually.
@@ -359,7 +360,7 @@ struct BatchProbes: ~Copyable {
         throws(StoreError)
     {
         first = run.row
-        if views.trim(to: builder.reader.cache.budget) {
+        if views.trim(to: builder.reader.cache.readingBudget) {
             near = .none
             nearView = nil
         }

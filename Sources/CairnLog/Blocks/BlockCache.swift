@@ -37,6 +37,8 @@ final class BlockCache: Sendable {
     let tables = SymbolTables()
     /// The maximum size, in bytes.
     let budget: Int
+    /// The maximum size of the blocks that one reading retains, in bytes: they may no longer be cached.
+    var readingBudget: Int { min(budget, 512 << 20) }
 
     init(budget: Int) {
         self.budget = budget

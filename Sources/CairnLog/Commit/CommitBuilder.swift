@@ -22,8 +22,11 @@ package struct CommitBuilder: ~Copyable {
     package var log: LogWriter
     /// Blocks of this commit, and of other unpublished ones, that were read back.
     private var youngBlocks: [Place: CachedBlock] = [:]
+    /// Their places, the oldest first.
+    private var youngPlaces: [Place] = []
     /// The approximate size of these in memory, in bytes.
     private(set) var youngBytes = 0
+    static let mostYoungBytes = 64 << 20
     /// The rows that died.
     private(set) var deaths = DeathList()
     /// The pending changes of fetch indexes; nil until a row of theirs is born or dies.
@@ -104,13 +107,15 @@ package struct CommitBuilder: ~Copyable {
         } else {
             block = try reader.unwrittenBlock(place, in: state)
         }
-        // They are in addition to the cache, so half of its budget is enough for them. At least one is kept.
-        if youngBytes + block.decodedCost > reader.cache.budget / 2 {
-            youngBlocks.removeAll(keepingCapacity: true)
-            youngBytes = 0
+        // They are in addition to the cache. At least one is kept.
+        let most = min(reader.cache.budget / 2, Self.mostYoungBytes)
+        youngBytes += block.decodedCost
+        while youngBytes > most, let oldest = youngPlaces.first {
+            youngBytes -= youngBlocks.removeValue(forKey: oldest)?.decodedCost ?? 0
+            youngPlaces.removeFirst()
         }
         youngBlocks[place] = block
-        youngBytes += block.decodedCost
+        youngPlaces.append(place)
         return block
     }
 
