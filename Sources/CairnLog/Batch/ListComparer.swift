@@ -105,7 +105,7 @@ struct ListComparer: ~Copyable {
         turn &+= 1
         if poor >= Self.mostPoor, turn & 7 != 0 { return }
         // The comparison moves along the blocks, and no longer needs those that it has passed.
-        if views.trim(to: reader.cache.budget / 16) { loseView() }
+        if views.trim(to: reader.cache.readingBudget / 16) { loseView() }
         // If the previous batches were not found, the first rows of this one are tried.
         misses = min(misses, Self.mostMisses)
         // A read error occurs again when the rows are applied, where it can be reported.

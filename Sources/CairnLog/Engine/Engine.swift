@@ -214,13 +214,8 @@ package final class Engine: Sendable {
         preconditionFailure("an engine is made with all upkeep that somebody asks for")
     }
 
-    /// A sixteenth of the memory, at most 256 MiB.
-    private static let defaultCacheBytes: Int = {
-        let pages = sysconf(Int32(_SC_PHYS_PAGES))
-        let size = sysconf(Int32(_SC_PAGESIZE))
-        guard pages > 0, size > 0 else { return 64 << 20 }
-        return min(256 << 20, pages / 16 * size)
-    }()
+    /// A sixteenth of the memory, at most 1 GiB.
+    private static let defaultCacheBytes = min(1 << 30, (UsableMemory.bytes ?? 1 << 30) / 16)
 
     /// The number of cores that the process may use: at most four, as more wait for the same memory.
     private static var defaultScanThreads: Int { min(4, Int(cairn_usable_cores())) }

@@ -92,7 +92,9 @@ public struct LogStoreOptions: Sendable {
     /// and no cost. Linux only: on other systems no disk is recognized as shared.
     public var allowsSharedDisk = false
     /// The number of bytes of memory for blocks: as stored, to read single objects, and decoded columns for scans, as long
-    /// as there is space. A scan of more than that does not evict them. nil = a sixteenth of the memory, at most 256 MiB.
+    /// as there is space. A scan of more than that does not evict them. nil = a sixteenth of the memory that the process
+    /// may use, at most 1 GiB. Each store has its own cache, which takes no more than the store needs: set a smaller size
+    /// where many large stores are open.
     public var cacheBytes: Int?
     /// The maximum number of threads that one fetch uses to scan, including its own; nil = one for each core available to
     /// the process, at most four. Additional threads are used to filter 48 blocks or more, about fifty thousand rows; a

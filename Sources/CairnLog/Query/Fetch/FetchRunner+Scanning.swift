@@ -264,10 +264,10 @@ extension FetchRunner {
         }
     }
 
-    /// Returns the end of the blocks to read next: at most `most`, and at most a quarter of the cache, as
-    /// blocks are at least as large as their frames.
+    /// Returns the end of the blocks to read next: at most `most`, and at most a quarter of what a reading may
+    /// retain, as blocks are at least as large as their frames.
     func end(of start: Int, _ most: Int, _ blocks: [ScanBlock]) -> Int {
-        var room = reader.cache.budget / 4
+        var room = reader.cache.readingBudget / 4
         var end = start
         while end < min(start + most, blocks.count) {
             let entry = blocks[end].entry

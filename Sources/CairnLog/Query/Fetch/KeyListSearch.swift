@@ -130,7 +130,7 @@ struct KeyListSearch: ~Copyable {
     private mutating func check(
         _ range: Range<Int>, _ hits: inout [RowHit], _ isInOrder: inout Bool
     ) throws(StoreError) {
-        views.trim(to: runner.reader.cache.budget)
+        views.trim(to: runner.reader.cache.readingBudget)
         for place in range {
             let cell = candidates[place].cell
             guard !cell.isEmpty else {

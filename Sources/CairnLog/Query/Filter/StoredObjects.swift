@@ -108,7 +108,7 @@ final class StoredObjects {
         let index = Int(handle.raw)
         if index < blocks.count, let block = blocks[index] { return block }
         let block = try block(state.blocks.entry(handle))
-        if cost > reader.cache.budget {
+        if cost > reader.cache.readingBudget {
             blocks.removeAll(keepingCapacity: true)
             cost = 0
         }

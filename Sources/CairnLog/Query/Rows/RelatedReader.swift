@@ -139,7 +139,7 @@ struct RelatedReader: ~Copyable {
     private mutating func read(_ range: Range<Int>, _ body: (borrowing RowBatch) -> Bool)
         throws(StoreError) -> Bool
     {
-        views.trim(to: reader.cache.budget)
+        views.trim(to: reader.cache.readingBudget)
         rows.begin()
         found.removeAll(keepingCapacity: true)
         var index = range.lowerBound

@@ -86,7 +86,7 @@ struct RowGatherer: ~Copyable {
     }
 
     /// Begins a group: views of the previous one are no longer used.
-    mutating func begin() { views.trim(to: reader.cache.budget) }
+    mutating func begin() { views.trim(to: reader.cache.readingBudget) }
 
     /// Prefetches the memory of a row's cells.
     @inline(__always)
