@@ -6,7 +6,7 @@ import SwiftSyntax
 
 /// Reports names that the module does not have.
 struct AbsentNameReport: Rule {
-    var words: [String] { Self.names.keys + ["FetchRequest"] }
+    var words: [String] { Self.names.keys + ["FetchRequest", "VersionInfo"] }
 
     func examine(_ file: SourceFile, _ context: RuleContext) -> Examination {
         context.usesCoreData ? Visitor.examine(file, context) : Examination()
@@ -64,6 +64,17 @@ struct AbsentNameReport: Rule {
                 let answer = AbsentNameReport.names[text]
             {
                 remark(node, text, answer.reason, answer.advice)
+            }
+            return .skipChildren
+        }
+
+        override func visit(_ node: StringSegmentSyntax) -> SyntaxVisitorContinueKind {
+            let text = node.content.text
+            if text == "VersionInfo.plist" || text.hasSuffix("/VersionInfo.plist") {
+                remark(
+                    node, text, "only a model that Xcode compiled has it",
+                    "the names of the .xcdatamodel folders, and _XCCurrentVersionName in .xccurrentversion"
+                )
             }
             return .skipChildren
         }

@@ -39,6 +39,10 @@ struct ReportTests {
             ("let name = \"\\(Note.self.classForCoder())\"", "classForCoder"),
             ("let type = NSClassFromString(\"Note\")", "NSClassFromString"),
             (
+                "let file = folder.appendingPathComponent(\"VersionInfo.plist\")",
+                "VersionInfo.plist"
+            ),
+            (
                 "struct List: View { @FetchRequest(fetchRequest: r) var notes: [Note] }",
                 "@FetchRequest"
             ),
