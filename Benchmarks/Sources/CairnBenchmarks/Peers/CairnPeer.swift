@@ -4,7 +4,7 @@ import Cairn
 
 final class CairnPeer: Peer {
     static let settings = """
-        format version 1, default options: cache 256 MiB at most; full is the default durability, relaxed returns \
+        format version 1, default options: cache 1 GiB at most; full is the default durability, relaxed returns \
         when a commit is written; batch inserts, lookups and reading by typed columns; for ycsb-e an index on the \
         unique key, which has no order by itself
         """

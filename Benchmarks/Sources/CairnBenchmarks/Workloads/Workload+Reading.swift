@@ -85,7 +85,7 @@ extension Workload {
     static let walking = [
         Workload(
             "traverse", "10 children of each parent, parents in random order", start: .families,
-            most: 2_000_000, metrics: [.time("child")]
+            most: 10_000_000, metrics: [.time("child")]
         ) { job in
             let parents = job.rows / Family.childrenPerParent
             var random = SplitMix64(state: 3)
