@@ -43,6 +43,24 @@ struct EntityClassTests {
         #expect(try made(String(describing: UniqueGadget.self)) is UniqueGadget)
     }
 
+    @Test("of the product's module have their full names, as in a compiled model")
+    func fullNames() throws {
+        let entity = NSEntityDescription()
+        entity.name = "Thing"
+        entity.managedObjectClassName = ".UniqueGadget"
+        let full = NSStringFromClass(UniqueGadget.self)
+        #expect(entity.managedObjectClassName == full)
+        #expect(NSClassFromString(entity.managedObjectClassName) == UniqueGadget.self)
+        let missing = NSEntityDescription()
+        missing.name = "Other"
+        missing.managedObjectClassName = ".NoSuchGadget"
+        let model = NSManagedObjectModel()
+        model.entities = [entity, missing]
+        _ = try Stack.inMemory(model)
+        #expect(entity.managedObjectClassName == full)
+        #expect(missing.managedObjectClassName == ".NoSuchGadget")
+    }
+
     @Test("are found where Foundation does not look")
     func hidden() throws {
         #expect(try made("HiddenGadget") is HiddenGadget)

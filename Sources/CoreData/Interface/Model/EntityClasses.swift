@@ -20,7 +20,28 @@ struct EntityClasses {
     private(set) var types: [String: NSManagedObject.Type] = [:]
 
     init(of entities: [NSEntityDescription]) {
-        let names = entities.map { ClassName($0.managedObjectClassName) }
+        for found in Self.search(entities) {
+            types[found.entity.name ?? ""] =
+                found.type ?? Self.missing(found.entity, found.name, found.candidates)
+        }
+    }
+
+    /// The classes by entity of those that have one, before their model is in use.
+    static func known(of entities: [NSEntityDescription]) -> [String: NSManagedObject.Type] {
+        var types: [String: NSManagedObject.Type] = [:]
+        for found in search(entities) { types[found.entity.name ?? ""] = found.type }
+        return types
+    }
+
+    private struct Search {
+        let entity: NSEntityDescription
+        let name: ClassName
+        let candidates: [ClassSearch.Found]
+        let type: NSManagedObject.Type?
+    }
+
+    private static func search(_ entities: [NSEntityDescription]) -> [Search] {
+        let names = entities.map { ClassName($0.statedClassName) }
         let found = ClassSearch.classes(named: Set(names.map(\.plain)))
         let candidates = names.map { name in
             name.isBase
@@ -34,10 +55,10 @@ struct EntityClasses {
         for classes in candidates {
             for module in Set(classes.map(\.module)) { counts[module, default: 0] += 1 }
         }
-        for ((entity, name), candidates) in zip(zip(entities, names), candidates) {
-            types[entity.name ?? ""] =
-                Self.choose(candidates, name, counts)
-                ?? Self.missing(entity, name, candidates)
+        return zip(zip(entities, names), candidates).map { pair, candidates in
+            Search(
+                entity: pair.0, name: pair.1, candidates: candidates,
+                type: choose(candidates, pair.1, counts))
         }
     }
 

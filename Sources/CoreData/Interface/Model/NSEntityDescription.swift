@@ -74,13 +74,25 @@ open class NSEntityDescription: NSObject, NSCopying, ModelPart, @unchecked Senda
     // MARK: Class
 
     /// The class of the objects: `NSManagedObject`, or a subclass with its module (`Shop.Product`) or without.
+    ///
+    /// Where a model says `.Product`, it is the full name of the class that was found.
     open var managedObjectClassName: String! {
-        get { core.managedObjectClassName ?? "NSManagedObject" }
+        get {
+            guard statedClassName.hasPrefix(".") else { return statedClassName }
+            let types = model?.types ?? EntityClasses.known(of: model?.entities ?? [self])
+            guard let type = types[name ?? ""], type != NSManagedObject.self else {
+                return statedClassName
+            }
+            return NSStringFromClass(type)
+        }
         set {
             willChange()
             core.managedObjectClassName = newValue
         }
     }
+
+    /// The class as the model says it.
+    var statedClassName: String { core.managedObjectClassName ?? "NSManagedObject" }
 
     // MARK: Hierarchy
 

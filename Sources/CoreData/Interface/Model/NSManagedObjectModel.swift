@@ -197,9 +197,12 @@ open class NSManagedObjectModel: NSObject, NSCopying, ModelPart, @unchecked Send
         return made
     }
 
+    /// The classes by entity; nil until the model is in use.
+    var types: [String: NSManagedObject.Type]? { resolution.withLock { $0?.types } }
+
     /// The entities whose objects are of a class.
     func entities(of type: NSManagedObject.Type) -> [NSEntityDescription] {
-        let types = resolution.withLock { $0?.types } ?? [:]
+        let types = types ?? [:]
         return members.filter { types[$0.name ?? ""] == type }
     }
 
