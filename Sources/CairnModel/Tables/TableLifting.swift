@@ -123,6 +123,29 @@ struct TableLifting {
         }
     }
 
+    /// The figure of a group that a figure of each object's members adds up to. An average adds up to none, nor does what
+    /// objects may have in common: distinct values, or the members of another object that all lead to.
+    private func whole(_ node: ExpressionNode) -> TableAggregate? {
+        guard case .collection(let operation, let base, _) = node, isOwn(base) else { return nil }
+        switch operation {
+        case .count, .sum: return TableAggregate(.sum, node)
+        case .minimum: return TableAggregate(.minimum, node)
+        case .maximum: return TableAggregate(.maximum, node)
+        default: return nil
+        }
+    }
+
+    /// Whether a collection is a to-many relationship of each object, or what that leads to.
+    private func isOwn(_ node: ExpressionNode) -> Bool {
+        switch node {
+        case .keyPath(let path):
+            let first = path.prefix { $0 != "." }
+            return !isSingle(.keyPath(String(first)))
+        case .subquery(let collection, _, _): return isOwn(collection)
+        default: return false
+        }
+    }
+
     /// Whether an expression gives one value for an object. What cannot be bound is: binding it says why it cannot.
     private func isSingle(_ node: ExpressionNode) -> Bool {
         if case .list = node { return false }
@@ -233,7 +256,7 @@ struct TableLifting {
         if let key = terms.groupBy.firstIndex(of: node) {
             return .variable(TablePlan.variable(ofKey: key))
         }
-        if let found = aggregate(node) { return try variable(of: found, node) }
+        if let found = aggregate(node) ?? whole(node) { return try variable(of: found, node) }
         switch node {
         case .constant, .list: return node
         case .variable(let name):

@@ -9,7 +9,9 @@
 ///
 /// An aggregate is a statistical function (`count:`, `sum:`, `min:`, `max:`, `average:`, `median:`, `mode:`, `stddev:`) of
 /// one argument that passes through no to-many relationship, or `@count`, `@sum`, `@avg`, `@min`, `@max` of such a key
-/// path. Through a to-many relationship a function applies to the members of each object. Nil is ignored.
+/// path. Through a to-many relationship a function applies to the members of each object; in a group, `@count`, `@sum`,
+/// `@min` and `@max` of a key path that begins with a to-many relationship apply to the members of all its objects, where a
+/// member of two objects counts twice. Nil is ignored.
 public struct TableTerms: Sendable, Hashable {
     /// A column of the table.
     public struct Column: Sendable, Hashable {

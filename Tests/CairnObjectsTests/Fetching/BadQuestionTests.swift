@@ -266,7 +266,7 @@ struct BadQuestionTests {
             wrong.append(("by \(format)", grouped))
         }
         for format in [
-            "age > 1", "nothing > 1", "$free > 1", "sum:(name) > 1", "n > 'x'", "staff.@count > 1",
+            "age > 1", "nothing > 1", "$free > 1", "sum:(name) > 1", "n > 'x'",
             "ANY staff.age > 1", "name MATCHES '('",
         ] {
             var grouped = TableTerms(columns: [try column("n", "count:(SELF)")])

@@ -146,6 +146,14 @@ extension TableCase {
             ], groupBy: ["owner.name"], having: "owner.name != nil", sort: [SortKey("owner.name")],
             expected: ["Ada 20 3", "Bob 54 5", "Cyd -10 0"]),
         TableCase(
+            title: "Figures of the members that the objects of a group have", entity: "Person",
+            columns: [
+                "city", "count:(SELF) as all", "items.@count as count", "items.@sum.amount as sum",
+                "items.@max.amount as most", "items.@min.amount as least",
+            ], groupBy: ["city"], having: "items.@count > 0",
+            sort: [SortKey("count"), SortKey("city")],
+            expected: ["nil 1 1 -5 -5 -5", "Bern 2 2 10 10 0", "Ulm 1 2 27 20 7"]),
+        TableCase(
             title: "Different rows", columns: ["owner.city"], isDistinct: true,
             sort: [SortKey("owner.city")], expected: ["nil", "Bern", "Ulm"]),
         TableCase(

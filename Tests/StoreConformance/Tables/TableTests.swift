@@ -47,6 +47,16 @@ struct TableTests {
             title: "Groups by members", columns: ["count:(SELF) as count"],
             groupBy: ["tags.label"], expected: []),
         TableCase(
+            title: "An average of averages", entity: "Person",
+            columns: ["items.@avg.amount as middle"], groupBy: ["city"], expected: []),
+        TableCase(
+            title: "Members that the objects of a group have in common",
+            columns: ["owner.items.@count as count"], groupBy: ["owner.name"], expected: []),
+        TableCase(
+            title: "Different values of the members of each object", entity: "Person",
+            columns: ["items.@distinctUnionOfObjects.state.@count as count"], groupBy: ["city"],
+            expected: []),
+        TableCase(
             title: "A condition on groups without any", columns: ["code"], having: "code == 'a'",
             expected: []),
         TableCase(
