@@ -27,6 +27,26 @@ struct RarerPropertyTests {
         }
     }
 
+    @Test("an element of a composite attribute is a text as any other")
+    func elements() throws {
+        let context = try Stack.inMemory(Place.model()).newBackgroundContext()
+        try context.performAndWait {
+            let place = Place(context: context)
+            place.position = ["names": ["short": "5"]]
+            let neighbour = Place(context: context)
+            neighbour.mutableSetValue(forKey: "near").add(place)
+            try context.save()
+            func count(_ format: String) throws -> Int {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Place")
+                request.predicate = NSPredicate(format: format)
+                return try context.count(for: request)
+            }
+            #expect(try count("position.names.short == 5") == 1)
+            #expect(try count("ANY position.names.short == '5'") == 1)
+            #expect(try count("ANY near.position.names.short == 5") == 1)
+        }
+    }
+
     @Test("numbers are read as another type than the attribute's")
     func conversions() throws {
         let context = try Stack.inMemory(Place.model()).newBackgroundContext()

@@ -175,6 +175,70 @@ struct FetchRequestTests {
         }
     }
 
+    @Test("figures of what the objects of a group have")
+    func membersOfGroups() throws {
+        try context.performAndWait { () throws in
+            func column(_ name: String, _ path: String) -> NSExpressionDescription {
+                let column = NSExpressionDescription()
+                column.name = name
+                column.expression = NSExpression(forKeyPath: path)
+                column.resultType = .double
+                return column
+            }
+            let another = LibraryAuthor(context: context)
+            another.name = "Eve"
+            let book = LibraryBook(context: context)
+            book.title = "Elder"
+            book.price = 9
+            book.author = another
+            try context.save()
+            let request = NSFetchRequest<NSDictionary>(entityName: "Author")
+            request.resultType = .dictionaryResultType
+            request.predicate = NSPredicate(format: "name IN {'Ann', 'Cid'}")
+            request.propertiesToGroupBy = ["name"]
+            request.propertiesToFetch = [
+                "name", column("books", "books.@count"), column("titles", "books.title.@count"),
+                column("sum", "books.@sum.price"), column("dearest", "books.@max.price"),
+            ]
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let rows = try context.fetch(request)
+            #expect(rows.map { $0["books"] as? Int64 } == [2, 0])
+            #expect(rows.map { $0["titles"] as? Int64 } == [2, 0])
+            #expect(rows.map { $0["sum"] as? Double } == [4, 0])
+            #expect(rows.map { $0["dearest"] as? Double } == [2.5, nil])
+        }
+    }
+
+    @Test("a description without an expression is the property of its name")
+    func noExpression() throws {
+        try context.performAndWait { () throws in
+            let title = NSExpressionDescription()
+            title.name = "title"
+            let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = [title]
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            #expect(try context.fetch(request).first?["title"] as? String == "Ash")
+            title.name = "nothing"
+            #expect(throws: (any Error).self) { try context.fetch(request) }
+        }
+    }
+
+    @Test("ANY of what is one value is that value")
+    func anyOfOne() throws {
+        let request: NSFetchRequest<LibraryBook> = LibraryBook.fetchRequest()
+        request.predicate = NSPredicate(format: "ANY title BEGINSWITH[c] 'a'")
+        #expect(try titles(request) == ["Ash"])
+        request.predicate = NSPredicate(format: "NONE author.name IN {'Ann', 'Bea'}")
+        #expect(try titles(request) == ["Dogwood"])
+        try context.performAndWait { () throws in
+            let authors = NSFetchRequest<LibraryAuthor>(entityName: "Author")
+            authors.predicate = NSPredicate(
+                format: "SUBQUERY(books, $b, ANY $b.title BEGINSWITH[c] 'c').@count > 0")
+            #expect(try context.fetch(authors).map(\.name) == ["Bea"])
+        }
+    }
+
     @Test("whole numbers match texts of their digits")
     func numbersAsTexts() throws {
         let shelf = try Shelf()

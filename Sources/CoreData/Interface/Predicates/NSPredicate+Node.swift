@@ -34,6 +34,7 @@ extension NSPredicate {
         // That there is no such entity the request says.
         guard let entity = schema.entity(named: entityName) else { return try node }
         return try node.withNumbersAsTexts(of: entity, in: schema)
+            .withoutAnyOfOneValue(of: entity, in: schema)
     }
 
     /// What a predicate that is a truth value is; nil for one that is a closure.

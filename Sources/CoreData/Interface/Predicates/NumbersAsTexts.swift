@@ -35,16 +35,10 @@ extension ExpressionNode {
     /// Whether it leads to an attribute that is a text.
     fileprivate func isText(of entity: SchemaEntity, in schema: Schema) -> Bool {
         guard case .keyPath(let path) = self else { return false }
-        var entity = entity
-        var rest = path[...]
-        while let dot = rest.firstIndex(of: "."),
-            let index = entity.relationshipIndex(named: String(rest[..<dot]))
-        {
-            entity = schema.entities[entity.relationships[index].destination]
-            rest = rest[rest.index(after: dot)...]
-        }
-        guard let column = entity.columnIndex(named: String(rest)) else { return false }
-        return entity.columns[column].kind == .attribute(.string)
+        guard let target = KeyPathTarget(entity).following(path, in: schema),
+            let column = target.column
+        else { return false }
+        return target.entity.columns[column].kind == .attribute(.string)
     }
 
     /// Whole numbers as their digits; nil if there are none.

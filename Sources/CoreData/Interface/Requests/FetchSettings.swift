@@ -52,7 +52,7 @@ struct FetchSettings {
         request.returnsObjectsAsFaults = returnsObjectsAsFaults
         // What few requests say lies in a box, which is not made for nothing.
         if let stores, !stores.isEmpty { request.affectedStores = stores.map(\.core) }
-        if type == DictionaryResult.self { return try asking(for: request) }
+        if type == DictionaryResult.self { return try asking(for: request, context) }
         if !includesPropertyValues { request.includesPropertyValues = false }
         if shouldRefreshRefetchedObjects { request.shouldRefreshRefetchedObjects = true }
         if fetchBatchSize > 0 { request.fetchBatchSize = fetchBatchSize }
@@ -64,37 +64,47 @@ struct FetchSettings {
 
     /// The same request, asking for values.
     private func asking<Result>(
-        for request: FetchRequest<Result>
+        for request: FetchRequest<Result>, _ context: NSManagedObjectContext
     ) throws(StoreError) -> FetchRequest<Result> {
         var request = request
-        request.propertiesToFetch = try properties(propertiesToFetch)
-        request.propertiesToGroupBy = try properties(propertiesToGroupBy)
-        request.havingPredicate = try havingPredicate?.node
+        let name = request.entityName
+        request.propertiesToFetch = try properties(propertiesToFetch, of: name, context)
+        request.propertiesToGroupBy = try properties(propertiesToGroupBy, of: name, context)
+        request.havingPredicate = try havingPredicate?.node(for: name, in: context)
         request.returnsDistinctResults = returnsDistinctResults
         return request
     }
 
-    private func properties(_ given: [Any]?) throws(StoreError) -> [PropertyToFetch] {
+    private func properties(
+        _ given: [Any]?, of entityName: String, _ context: NSManagedObjectContext
+    ) throws(StoreError) -> [PropertyToFetch] {
+        let schema = context.core.schema
+        let entity = schema.entity(named: entityName)
         var properties: [PropertyToFetch] = []
-        for any in given ?? [] { properties.append(try PropertyToFetch(any: any)) }
+        for any in given ?? [] {
+            properties.append(
+                try PropertyToFetch(any: any) { node in
+                    entity.map { node.withoutAnyOfOneValue(of: $0, in: schema) } ?? node
+                })
+        }
         return properties
     }
 }
 
 extension PropertyToFetch {
     /// What a program names: a key path, or a description.
-    fileprivate init(any: Any) throws(StoreError) {
+    fileprivate init(any: Any, adapt: (ExpressionNode) -> ExpressionNode) throws(StoreError) {
         switch any {
         case let name as String: self = .property(name)
         case let description as NSExpressionDescription:
+            // Without an expression it stands for the property of its name.
             guard let expression = description.expression else {
-                throw StoreError(
-                    .invalidRequest, "the expression description has no expression",
-                    context: .init(key: description.name))
+                self = .property(description.name)
+                return
             }
             self = .expression(
                 ExpressionDescription(
-                    description.name, expression: try expression.node,
+                    description.name, expression: adapt(try expression.node),
                     resultType: description.resultType.legacy.core))
         case let description as NSPropertyDescription: self = .property(description.name)
         default:
