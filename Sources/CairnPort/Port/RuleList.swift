@@ -12,5 +12,6 @@ enum RuleList {
         RequiredInitializerRule(), NotificationObserverRule(), MissingImportRule(), ImportReport(),
         SelectorReport(), ObservationReport(),
         ConditionReport(), ModelBundleReport(), AbsentNameReport(), OverrideReport(),
+        DynamicInitializerReport(),
     ]
 }

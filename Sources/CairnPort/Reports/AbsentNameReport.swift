@@ -70,7 +70,13 @@ struct AbsentNameReport: Rule {
 
         override func visit(_ node: StringSegmentSyntax) -> SyntaxVisitorContinueKind {
             let text = node.content.text
-            if text == "VersionInfo.plist" || text.hasSuffix("/VersionInfo.plist") {
+            let isResource =
+                text == "VersionInfo"
+                && node.ancestors.contains {
+                    $0.as(FunctionCallExprSyntax.self)?.trimmedDescription.contains("\"plist\"")
+                        ?? false
+                }
+            if isResource || text == "VersionInfo.plist" || text.hasSuffix("/VersionInfo.plist") {
                 remark(
                     node, text, "only a model that Xcode compiled has it",
                     "the names of the .xcdatamodel folders, and _XCCurrentVersionName in .xccurrentversion"

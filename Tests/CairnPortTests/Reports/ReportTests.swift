@@ -51,6 +51,19 @@ struct ReportTests {
                 "extension Other { override func awakeFromInsert() {} }",
                 "override in an extension of Other"
             ),
+            (
+                "extension Note { class func new() -> Self { self.init(entity: e, insertInto: c) } }",
+                "self.init(entity:insertInto:)"
+            ),
+            ("let note = type.init(entity: e, insertInto: c)", "type.init(entity:insertInto:)"),
+            (
+                "let copy = type(of: note).init(entity: e, insertInto: c)",
+                "type(of:).init(entity:insertInto:)"
+            ),
+            (
+                "let u = bundle.url(forResource: \"VersionInfo\", withExtension: \"plist\")",
+                "VersionInfo"
+            ),
             ("protocol P { optional func count() -> Int }", "an optional requirement"),
             ("protocol P { optional var title: String { get } }", "an optional requirement"),
         ])
@@ -65,6 +78,9 @@ struct ReportTests {
         arguments: [
             "class Note: NSManagedObject { func set() { willChangeValue(forKey: \"a\") } }",
             "let formatter = makeFormatter(); formatter.observe(1)",
+            "let note = Note.init(entity: e, insertInto: c)",
+            "let request = NSFetchRequest<NSDictionary>(entityName: \"VersionInfo\")",
+            "extension Note { convenience init(_ c: C) { self.init(entity: e, insertInto: c) } }",
             "#if canImport(Combine)\nimport Combine\n#endif",
             "#if !os(Linux)\nlet s = #selector(saved)\n#else\nlet s = 1\n#endif",
             "let moment = \"momentary\"", "let optional: Int? = 1",
