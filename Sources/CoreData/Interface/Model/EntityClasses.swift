@@ -6,7 +6,8 @@
 //   4. Of several the one whose module has the most of the model's other classes; then one that is in no other type.
 //
 // The runtime's own lookup needs the module, which a model mostly does not say, and does not find private classes: so all
-// classes of the program are gone through, once for each model, in some microseconds.
+// classes of the program are gone through, in some microseconds: once for each model, and whenever somebody asks for the full
+// name of a class of a model that is not in use yet.
 //
 // A class that is not there is NSManagedObject, as in Core Data, and a sentence says so.
 
