@@ -89,6 +89,12 @@ package protocol File: AnyObject, Sendable {
     /// Announces that a range will be read soon, so that the disk can start. A hint: nothing depends on it.
     func advise(at offset: UInt64, count: UInt64)
 
+    /// Maps a part of the file into memory, which may extend past the end of the file; nil if it cannot be
+    /// mapped.
+    ///
+    /// - Parameter offset: a multiple of the system's page size.
+    func map(at offset: UInt64, count: Int) -> FileMapping?
+
     /// Writes all of `bytes` at `offset`, and extends the file where needed. If it throws, any prefix of
     /// `bytes` may have been written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError)
@@ -139,6 +145,7 @@ extension File {
         preconditionFailure("the system does not support waiting for locks")
     }
     package func advise(at offset: UInt64, count: UInt64) {}
+    package func map(at offset: UInt64, count: Int) -> FileMapping? { nil }
     package func beginWriting(at offset: UInt64, count: UInt64) {}
 }
 

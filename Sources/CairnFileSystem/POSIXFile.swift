@@ -79,6 +79,13 @@ package final class POSIXFile: File {
         #endif
     }
 
+    package func map(at offset: UInt64, count: Int) -> FileMapping? {
+        guard !isClosed.load(ordering: .relaxed), let first = Int64(exactly: offset) else {
+            return nil
+        }
+        return FileMapping(descriptor, at: first, count: count)
+    }
+
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) {
         try checkOpen(.write)
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }

@@ -44,6 +44,7 @@ final class LogMigration: MappedMigration {
         inner.fileSystem = options.fileSystem
         inner.sizes = options.sizes
         inner.allowsSharedDisk = options.allowsSharedDisk
+        inner.mapsFiles = options.mapsFiles
         // Nobody opens it again: what stops the migration stops it for good.
         inner.sizes.checkpointBytes = .max
         inner.durability = .relaxed

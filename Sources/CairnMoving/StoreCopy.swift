@@ -92,6 +92,8 @@ struct StoreCopy {
         options.makeScheduler = { IdleScheduler() }
         options.sizes = engine.sizes
         options.sizes.fillBytes = 0
+        // It reads hardly anything, and its disk may be a shared one.
+        options.mapsFiles = false
         let copy = try Engine(log, options: options)
         do {
             // The values are those of the state that is copied: later ones belong to later objects.

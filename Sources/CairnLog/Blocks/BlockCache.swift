@@ -1,7 +1,7 @@
 // Caches blocks, up to a budget in bytes.
 //
 //   1. A block is cached as it is stored. Columns that are decoded are cached with it, as long as there is
-//      room, and count like its bytes.
+//      room, and count like its bytes; bytes of a mapped file are the system's and do not count.
 //   2. Second chance: a block that was used since the hand last passed is skipped once. Then it loses its
 //      decoded columns, and the next time it is evicted.
 //   3. A scan uses only the room that is free. Without room, the blocks that it reads are not cached, and a
@@ -37,7 +37,8 @@ final class BlockCache: Sendable {
     let tables = SymbolTables()
     /// The maximum size, in bytes.
     let budget: Int
-    /// The maximum size of the blocks that one reading retains, in bytes: they may no longer be cached.
+    /// The maximum size of the blocks that one reading retains, in bytes of its own memory: they may no longer
+    /// be cached.
     var readingBudget: Int { min(budget, 512 << 20) }
 
     init(budget: Int) {
@@ -95,6 +96,14 @@ final class BlockCache: Sendable {
         }
     }
 
+    /// Removes the blocks of segments that no state needs any longer: their files may be mapped, and would take
+    /// space on the disk as long as they are.
+    func remove(segments: Set<UInt32>) {
+        // A block is released outside of the lock: with the last one of a mapping, that is unmapped.
+        let removed = table.withLock { $0.remove(segments: segments, meter) }
+        withExtendedLifetime(removed) {}
+    }
+
     /// The block at a place, read by the closure if it is not cached.
     ///
     /// - Parameter isScan: whether it is cached only if there is room.
@@ -142,6 +151,19 @@ extension BlockCache.Table {
         entries[key] = nil
         order.removeAll { $0 == key }
         return nil
+    }
+
+    fileprivate mutating func remove(segments: Set<UInt32>, _ meter: CacheMeter) -> [CachedBlock] {
+        var removed: [CachedBlock] = []
+        order.removeAll { key in
+            guard segments.contains(UInt32(truncatingIfNeeded: key >> 32)) else { return false }
+            if let block = entries.removeValue(forKey: key)?.block {
+                block.discharge(from: meter)
+                removed.append(block)
+            }
+            return true
+        }
+        return removed
     }
 
     /// Evicts columns and blocks until the budget holds; at least one block stays.

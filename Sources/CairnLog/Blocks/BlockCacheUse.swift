@@ -8,6 +8,6 @@ public struct BlockCacheUse: Sendable, Hashable {
     public let misses: Int
     /// The number of cached blocks.
     public let blocks: Int
-    /// The approximate number of bytes that they use.
+    /// The approximate number of bytes of memory that they use; bytes in mapped files do not count.
     public let bytes: Int
 }

@@ -148,7 +148,8 @@ package final class CachedBlock: @unchecked Sendable {
         let perColumn =
             MemoryLayout<ColumnEntry>.stride + MemoryLayout<CellColumn>.stride
             + MemoryLayout<CellReader>.stride + 16
-        return payload.count + (base?.payload.count ?? 0) + head.columns.count * perColumn + 512
+        return payload.ownCount + (base?.payload.ownCount ?? 0) + head.columns.count * perColumn
+            + 512
     }
 
     deinit {

@@ -99,7 +99,7 @@ extension Engine {
                 try? segment.file.truncate(to: side.end)
             }
         } else {
-            reader.largeValues.remove(segment.number)
+            reader.forget([segment.number])
             try? files.fileSystem.unlink(files.path(segment.number))
         }
     }

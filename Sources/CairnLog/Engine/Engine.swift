@@ -185,7 +185,9 @@ package final class Engine: Sendable {
         reader = StoreReader(
             storeID: storeID, identity: identity, cache: cache,
             crew: ScanCrew(helpers: max(1, options.scanThreads ?? Self.defaultScanThreads) - 1),
-            largeValues: largeValues, registry: registry, latePages: image
+            largeValues: largeValues, registry: registry, latePages: image,
+            mapsFiles: options.mapsFiles && !opened.files.isShared,
+            durable: { [queue] in queue.durable }
         ) { [queue] segment, offset in queue.rows(in: segment, at: offset) }
         lease = EngineLease(isHeld: opened.hasLease, timeout: options.timeout)
         openedBeside = opened.hasLease ? nil : opened.mark

@@ -445,10 +445,12 @@ extension Engine {
     private func closeRetired(_ following: inout FollowingProgress) {
         guard !following.retired.isEmpty else { return }
         let oldest = registry.oldestEpoch
+        var unneeded: [UInt32] = []
         following.retired.removeAll { segment in
             guard segment.commit <= oldest else { return false }
-            reader.largeValues.remove(segment.number)
+            unneeded.append(segment.number)
             return true
         }
+        reader.forget(unneeded)
     }
 }

@@ -22,12 +22,17 @@ package final class StoreReader: Sendable {
     package let registry: StateRegistry<EngineState>
     /// The parts of a state that are loaded late.
     private let latePages: LatePages?
+    /// Whether blocks stay in the system's cache where their files can be mapped.
+    private let mapsFiles: Bool
+    /// The LSN below which the log is durable.
+    private let durable: @Sendable () -> UInt64
     /// Rows of a commit that may not be written yet, by segment and offset.
     private let waiting: @Sendable (UInt32, UInt64) -> StoredPayload?
 
     init(
         storeID: StoreID, identity: StoreIdentity, cache: BlockCache, crew: ScanCrew,
         largeValues: LargeValueReader, registry: StateRegistry<EngineState>, latePages: LatePages?,
+        mapsFiles: Bool, durable: @escaping @Sendable () -> UInt64,
         waiting: @escaping @Sendable (UInt32, UInt64) -> StoredPayload?
     ) {
         self.storeID = storeID
@@ -37,6 +42,8 @@ package final class StoreReader: Sendable {
         self.largeValues = largeValues
         self.registry = registry
         self.latePages = latePages
+        self.mapsFiles = mapsFiles
+        self.durable = durable
         self.waiting = waiting
     }
 
@@ -49,7 +56,7 @@ package final class StoreReader: Sendable {
         // It is mostly cached, and then the state is not copied.
         if let known = cache.known(place) { return try checked(known, entry) }
         return try checked(
-            try cache.block(place) { () throws(StoreError) in try read(place, in: state) }, entry)
+            try cache.block(place) { () throws(StoreError) in try read(entry, in: state) }, entry)
     }
 
     /// The same for a pinned state, which is not copied for a cached block.
@@ -65,7 +72,7 @@ package final class StoreReader: Sendable {
     {
         try checked(
             try cache.block(entry.place, isScan: true) { () throws(StoreError) in
-                try read(entry.place, in: state)
+                try read(entry, in: state, isScan: true)
             }, entry)
     }
 
@@ -75,7 +82,7 @@ package final class StoreReader: Sendable {
     {
         if let known = cache.known(entry.place) { return try checked(known, entry) }
         cache.notePassing()
-        return try checked(try read(entry.place, in: state), entry)
+        return try checked(try read(entry, in: state, isScan: true), entry)
     }
 
     /// Whether the next rows of a block are read one by one, if their total number is unknown: until reading
@@ -106,27 +113,38 @@ package final class StoreReader: Sendable {
     }
 
     /// Returns the payload at a place that may not be written yet.
-    private func unwritten(_ place: Place, in state: EngineState) throws(StoreError)
-        -> StoredPayload
-    {
+    private func unwritten(
+        _ place: Place, in state: EngineState, _ reading: Segment.Reading = .copied
+    ) throws(StoreError) -> StoredPayload {
         if let found = waiting(place.segment, UInt64(place.byteOffset)) {
             return found
         }
         return try segment(of: place, in: state).rows(
-            at: UInt64(place.byteOffset), storeTag: storeID.tag)
+            at: UInt64(place.byteOffset), storeTag: storeID.tag, reading)
     }
 
     /// Returns the payload of the block that a patch is based on. It may be in memory, and it may not be
     /// written yet.
-    func basePayload(_ place: Place, in state: EngineState) throws(StoreError) -> RawBytes {
+    ///
+    /// - Parameter reading: `.copied` if its commit may still fail: then the place is reused.
+    func basePayload(
+        _ place: Place, in state: EngineState, _ reading: Segment.Reading = .copied
+    ) throws(StoreError) -> RawBytes {
         if let known = cache.glance(at: place), known.base == nil { return known.payload }
-        let stored = try unwritten(place, in: state)
+        let stored = try unwritten(place, in: state, reading)
         guard !stored.isPatch else {
             throw .damaged(
                 "a patch is based on a patch (F-454)", segment: place.segment,
                 offset: UInt64(place.byteOffset))
         }
         return stored.payload
+    }
+
+    /// Releases the files of segments that no state needs any longer, and that are or will be removed.
+    func forget(_ segments: [UInt32]) {
+        guard !segments.isEmpty else { return }
+        for segment in segments { largeValues.remove(segment) }
+        cache.remove(segments: Set(segments))
     }
 
     private func segment(of place: Place, in state: EngineState) throws(StoreError) -> Segment {
@@ -136,12 +154,36 @@ package final class StoreReader: Sendable {
         return segment
     }
 
-    private func read(_ place: Place, in state: EngineState) throws(StoreError) -> CachedBlock {
-        let stored = try segment(of: place, in: state).rows(
-            at: UInt64(place.byteOffset), storeTag: storeID.tag)
+    private func read(_ entry: BlockEntry, in state: EngineState, isScan: Bool = false)
+        throws(StoreError) -> CachedBlock
+    {
+        let place = entry.place
+        let segment = try segment(of: place, in: state)
+        let isMapped = mapsFiles && isMappable(entry, in: segment)
+        let stored = try segment.rows(
+            at: UInt64(place.byteOffset), storeTag: storeID.tag,
+            isMapped ? .mapped(length: Int(entry.length), isScan: isScan) : .copied)
         return try CachedBlock(
             stored, place: place, largeValues: largeValues, tables: cache.tables
-        ) { base throws(StoreError) in try basePayload(base, in: state) }
+        ) { base throws(StoreError) in
+            // It was written before the patch.
+            let isMapped = isMapped && isPublished(base.segment)
+            return try basePayload(base, in: state, isMapped ? .mapped(length: 0) : .copied)
+        }
+    }
+
+    /// Whether a block can stay in the system's cache. Until it is synced, the system may lose it after an
+    /// error of the disk; and in a segment that only past states and snapshots have, it would keep a removed
+    /// file from being deleted.
+    private func isMappable(_ entry: BlockEntry, in segment: Segment) -> Bool {
+        guard isPublished(segment.number) else { return false }
+        // Side segments are synced before they are adopted.
+        if segment.header.kind == .side { return true }
+        return segment.baseLSN + UInt64(entry.place.byteOffset) + UInt64(entry.length) <= durable()
+    }
+
+    private func isPublished(_ segment: UInt32) -> Bool {
+        registry.read { $0.segments[segment] != nil }
     }
 
     // MARK: States

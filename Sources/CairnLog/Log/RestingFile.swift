@@ -71,6 +71,10 @@ final class RestingFile: File {
         try? file().advise(at: offset, count: count)
     }
 
+    func map(at offset: UInt64, count: Int) -> FileMapping? {
+        try? file().map(at: offset, count: count)
+    }
+
     func size() throws(FileSystemError) -> UInt64 { try file().size() }
 
     func isLocked(byte: UInt64) throws(FileSystemError) -> Bool {

@@ -22,6 +22,8 @@ package final class Segment: Sendable {
     private let fillEnded = Monitor(())
     /// The error of a failed sync, after which the state of written bytes is unknown.
     private let failedSync = LongLock<FileSystemError?>(nil)
+    /// Its mapped windows, by position.
+    let windows = Mutex<[Window]>([])
 
     package init(header: SegmentHeader, file: any File) {
         number = header.number
@@ -87,7 +89,11 @@ package final class Segment: Sendable {
     }
 
     /// Lets its file rest again, if it can. No code that must be able to read it may hold it.
-    func rest() { (file as? RestingFile)?.rest() }
+    func rest() {
+        guard let resting = file as? RestingFile else { return }
+        windows.withLock { $0 = [] }
+        resting.rest()
+    }
 
     /// Returns the size of its file in bytes.
     func size() throws(StoreError) -> UInt64 {
@@ -106,9 +112,6 @@ package final class Segment: Sendable {
         return StoreError(error)
     }
 
-    /// About how many bytes the system reads with a header.
-    private static let guessedBytes = 8 << 10
-
     /// Returns the payload of the frame at an offset, checked against header and checksums.
     ///
     /// - Throws: `StoreError` with `.damaged` and the place.
@@ -124,21 +127,26 @@ package final class Segment: Sendable {
 
     /// Returns a frame's header and payload.
     ///
-    /// - Parameter verifies: whether the payload's checksum is verified, which is unnecessary if all its
-    ///   parts have their own.
-    package func frame(at offset: UInt64, storeTag: UInt32, verifies: Bool = true)
+    /// - Parameters:
+    ///   - verifies: whether the payload's checksum is verified, which is unnecessary if all its parts have
+    ///     their own.
+    ///   - reading: how the payload gets into memory.
+    package func frame(
+        at offset: UInt64, storeTag: UInt32, verifies: Bool = true, _ reading: Reading = .copied
+    )
         throws(StoreError) -> (FrameHeader, RawBytes)
     {
-        let head = RawBytes(count: FrameHeader.size)
-        try read(head.mutable, at: offset, ofFrameAt: offset)
         do {
-            let header = try FrameHeader(decoding: head.bytes)
-            guard header.segment == number, header.storeTag == storeTag,
-                header.lsn == baseLSN + offset
-            else {
-                throw StoreError.damaged(
-                    "a frame that belongs elsewhere", segment: number, offset: offset)
+            if case .mapped(let length, let isScan) = reading,
+                let (header, payload) = try mappedFrame(at: offset, storeTag, length, isScan)
+            {
+                if verifies { _ = try header.payload(of: payload.bytes) }
+                payload.trim(to: Int(header.payloadLength))
+                return (header, payload)
             }
+            let head = RawBytes(count: FrameHeader.size)
+            try read(head.mutable, at: offset, ofFrameAt: offset)
+            let header = try self.header(head.bytes, at: offset, storeTag)
             let padded = RawBytes(count: header.paddedLength)
             // The system predicts from past reads what comes next, and increases its predictions step by
             // step.
@@ -157,6 +165,20 @@ package final class Segment: Sendable {
         } catch {
             preconditionFailure("decoding only throws format errors: \(error)")
         }
+    }
+
+    /// Returns the header of the frame at an offset.
+    func header(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ storeTag: UInt32)
+        throws -> FrameHeader
+    {
+        let header = try FrameHeader(decoding: bytes)
+        guard header.segment == number, header.storeTag == storeTag,
+            header.lsn == baseLSN + offset
+        else {
+            throw StoreError.damaged(
+                "a frame that belongs elsewhere", segment: number, offset: offset)
+        }
+        return header
     }
 
     /// Reads as many bytes as there are.

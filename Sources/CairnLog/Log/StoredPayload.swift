@@ -38,8 +38,10 @@ extension Segment {
     /// their own checksums, which their readers verify.
     ///
     /// - Throws: `StoreError` with `.damaged` and the place.
-    func rows(at offset: UInt64, storeTag: UInt32) throws(StoreError) -> StoredPayload {
-        let (header, bytes) = try frame(at: offset, storeTag: storeTag, verifies: false)
+    func rows(at offset: UInt64, storeTag: UInt32, _ reading: Reading = .copied)
+        throws(StoreError) -> StoredPayload
+    {
+        let (header, bytes) = try frame(at: offset, storeTag: storeTag, verifies: false, reading)
         guard let stored = StoredPayload(header.kind, bytes) else {
             throw .damaged("there is a frame of another kind here", segment: number, offset: offset)
         }

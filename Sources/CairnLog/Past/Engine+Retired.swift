@@ -103,6 +103,7 @@ extension Engine {
         }
         let removed = unneeded.filter { !held.contains($0.number) }
         guard !removed.isEmpty else { return }
+        reader.cache.remove(segments: Set(removed.map(\.number)))
         for retired in removed {
             // A file that stays is removed by the next writer.
             try? files.fileSystem.unlink(files.path(retired.number))

@@ -83,7 +83,7 @@ public struct StoreStatistics: Sendable {
     public let fetchIndexes: [FetchIndex]
     /// The size in bytes of directory, indexes and block table in memory.
     public let stateBytes: Int
-    /// The approximate size in bytes of cached blocks in memory.
+    /// The approximate size in bytes of cached blocks in memory, without those in mapped files.
     public let cacheBytes: Int
     /// The number of states that are kept readable, including the newest.
     public let pinnedStates: Int
