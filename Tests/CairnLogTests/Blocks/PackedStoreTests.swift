@@ -172,8 +172,10 @@ struct PackedStoreTests {
         let bytes = whole.blockCache.bytes
         #expect(whole.blockCache.blocks >= 16)
         try whole.close()
-        let store = try LogStore.open(
-            at: "/store", options: Self.options(on: disk, cacheBytes: bytes * 7 / 8))
+        var options = Self.options(on: disk, cacheBytes: bytes * 7 / 8)
+        // Several threads share the room.
+        options.scanThreads = 1
+        let store = try LogStore.open(at: "/store", options: options)
         try lookUp(store)
         // A reading asks the cache for a block that it does not know. If it dropped all it knew whenever there were too many, it
         // would ask for one for nearly every second key.

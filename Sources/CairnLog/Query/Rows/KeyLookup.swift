@@ -8,6 +8,8 @@
 //      in thousands of keys, the others are compared one by one.
 //   4. The row is read.
 //
+// Many keys are looked up by several threads (`KeyLookupLine`).
+//
 // Threads: one lookup in one thread.
 
 import CairnFormat
@@ -15,6 +17,7 @@ import CairnModel
 import CairnStore
 
 struct KeyLookup: ~Copyable {
+    private let request: StoreLookup
     private let reader: StoreReader
     private let pinned: PinnedState<EngineState>
     private let unique: Int
@@ -28,6 +31,8 @@ struct KeyLookup: ~Copyable {
     private var rows: RowGatherer
     private var key = KeyBuffer()
     private var other = KeyBuffer()
+    /// One for each key of a group.
+    private let probes: UnsafeMutablePointer<Probe>
 
     /// A key of one column that is compared without folding.
     private struct Single {
@@ -57,6 +62,7 @@ struct KeyLookup: ~Copyable {
                     && ColumnSet(catalog.uniques[$0].columns) == request.key
             })
         else { throw request.noConstraint }
+        self.request = request
         self.reader = reader
         self.pinned = pinned
         self.unique = unique
@@ -75,41 +81,79 @@ struct KeyLookup: ~Copyable {
         } else {
             single = nil
         }
+        probes = .allocate(capacity: RowGatherer.group)
+        probes.initialize(repeating: Probe(), count: RowGatherer.group)
     }
+
+    deinit { probes.deallocate() }
+
+    var origin: RowOrigin { rows.origin }
+
+    /// Returns the memory for reuse; nothing more is looked up.
+    func finish() { rows.finish() }
+
+    /// Passes the gathered rows; false if no more are wanted.
+    func flush(_ body: (borrowing RowBatch) -> Bool) -> Bool { rows.flush(body) }
 
     mutating func run(
         keys: (borrowing RowWriter) -> Bool, _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError) {
         let batch = reader.batches.take(pinned.state.catalog.description(of: entity))
         defer {
-            rows.finish()
+            finish()
             reader.batches.give(batch)
         }
-        let probes = UnsafeMutablePointer<Probe>.allocate(capacity: RowGatherer.group)
-        probes.initialize(repeating: Probe(), count: RowGatherer.group)
-        defer { probes.deallocate() }
         var first = 0
-        var isEnd = false
-        while !isEnd {
-            isEnd = batch.fillKeys(upTo: ColumnBatch.capacity, keys)
-            var start = 0
-            while start < batch.rows {
-                let count = min(RowGatherer.group, batch.rows - start)
-                if try !look(batch, start, count, position: first + start, probes, body) { return }
-                start += count
+        while true {
+            let isEnd = batch.fillKeys(upTo: ColumnBatch.capacity, keys)
+            guard try look(batch, from: 0, position: first, body), flush(body), !isEnd else {
+                return
             }
             first += batch.rows
             batch.reset()
+            if reader.crew.helpers > 0 {
+                return try KeyLookupLine(request, reader, pinned, position: first)
+                    .run(&self, keys: keys, body)
+            }
         }
-        _ = rows.flush(body)
     }
 
-    /// Looks up a group of keys; false if no more rows are wanted.
-    private mutating func look(
-        _ batch: ColumnBatch, _ start: Int, _ count: Int, position: Int,
-        _ probes: UnsafeMutablePointer<Probe>, _ body: (borrowing RowBatch) -> Bool
+    /// Looks up the keys of a batch from a row on, and passes the found rows whenever there are enough of
+    /// them; false if no more are wanted.
+    ///
+    /// - Parameter position: the position of the batch's first key.
+    mutating func look(
+        _ batch: ColumnBatch, from start: Int, position: Int,
+        _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError) -> Bool {
+        var row = start
+        while row < batch.rows {
+            row += try look(batch, from: row, position: position)
+            if rows.isFull, !rows.flush(body) { return false }
+        }
+        return true
+    }
+
+    /// Whether the gathered rows are to be passed before there are more.
+    var isFull: Bool { rows.isFull }
+
+    /// Exchanges the gathered rows for others of the same columns.
+    mutating func exchange(_ found: inout GatheredRows) { rows.exchange(&found) }
+
+    /// Says that so many lookups share what one reading may retain.
+    mutating func share(among lookups: Int) { rows.sharers = lookups }
+
+    /// Looks up the next group of keys of a batch, and gathers the found rows; returns the number of keys: fewer
+    /// if there is no room for the rows of the others.
+    ///
+    /// - Parameter first: the position of the batch's first key.
+    mutating func look(_ batch: ColumnBatch, from start: Int, position first: Int)
+        throws(StoreError) -> Int
+    {
+        let count = min(RowGatherer.group, batch.rows - start)
+        let position = first + start
         rows.begin()
+        let probes = probes
         let seed = pinned.state.hashSeed
         let index = pinned.state.uniques[unique]
         let directory = pinned.state.directories[tree]
@@ -146,18 +190,16 @@ struct KeyLookup: ~Copyable {
             if let target = probes[place].target { rows.prefetchEntries(target) }
         }
         for place in 0..<count where probes[place].number != 0 {
+            if rows.isFull { return place }
             if let target = probes[place].target, try isKey(target, batch, probes[place].row) {
-                if try !rows.read(target, body) { return false }
-                continue
-            }
-            if let target = try findSlowly(
-                batch, probes[place].row, probes[place].hash, position: position + place),
-                try !rows.read(target, body)
+                try rows.add(target)
+            } else if let target = try findSlowly(
+                batch, probes[place].row, probes[place].hash, position: position + place)
             {
-                return false
+                try rows.add(target)
             }
         }
-        return true
+        return count
     }
 
     /// Returns the place of a candidate.

@@ -20,16 +20,19 @@ struct RowGatherer: ~Copyable {
     let reader: StoreReader
     let pinned: PinnedState<EngineState>
     let origin: RowOrigin
-    private let gathered: GatheredRows
+    private var gathered: GatheredRows
     private var views: PointViews
     /// The number of columns in a view.
     let width: Int
     /// The number of columns that are passed to the caller; those after them are only compared.
     private let handed: Int
     /// The gathered rows, by column of the entity.
-    private let columns: UnsafeMutablePointer<ColumnBuffer>
+    private var columns: UnsafeMutablePointer<ColumnBuffer>
     /// The column of the entity at each place of a view.
     private let order: UnsafeMutablePointer<Int>
+
+    /// The number of gatherers that read for the same request at the same time.
+    var sharers = 1
 
     /// The number of rows that are read together.
     static let group = 16
@@ -53,15 +56,25 @@ struct RowGatherer: ~Copyable {
             columns: viewed, version: isWhole ? pinned.state.catalog.version : nil)
         let batch = reader.batches.take(pinned.state.catalog.description(of: entity))
         gathered = GatheredRows(batch, columns: columns)
-        guard let base = batch.columns.baseAddress else {
-            preconditionFailure("a batch has memory for its columns")
-        }
-        self.columns = base
+        self.columns = Self.columns(of: batch)
         order = .allocate(capacity: views.columns.count)
         order.initialize(from: views.columns, count: views.columns.count)
     }
 
     deinit { order.deallocate() }
+
+    private static func columns(of batch: ColumnBatch) -> UnsafeMutablePointer<ColumnBuffer> {
+        guard let columns = batch.columns.baseAddress else {
+            preconditionFailure("a batch has memory for its columns")
+        }
+        return columns
+    }
+
+    /// Exchanges the gathered rows for others of the same columns, to which the next rows are added.
+    mutating func exchange(_ other: inout GatheredRows) {
+        swap(&gathered, &other)
+        columns = Self.columns(of: gathered.batch)
+    }
 
     /// Returns the memory for reuse; nothing more is read.
     func finish() { reader.batches.give(gathered.batch) }
@@ -86,7 +99,7 @@ struct RowGatherer: ~Copyable {
     }
 
     /// Begins a group: views of the previous one are no longer used.
-    mutating func begin() { views.trim(to: reader.cache.readingBudget) }
+    mutating func begin() { views.trim(to: reader.cache.readingBudget / sharers) }
 
     /// Prefetches the memory of a row's cells.
     @inline(__always)
@@ -106,9 +119,19 @@ struct RowGatherer: ~Copyable {
         target.view.prefetchEntries(target.slot, columns: width)
     }
 
+    /// Whether the gathered rows are to be passed before there are more.
+    var isFull: Bool { gathered.isFull }
+
     /// Reads a row, and passes the gathered rows once there are enough of them; false if no more are wanted.
     @inline(__always)
     func read(_ target: Target, _ body: (borrowing RowBatch) -> Bool) throws(StoreError) -> Bool {
+        try add(target)
+        return isFull ? flush(body) : true
+    }
+
+    /// Reads a row, and adds it to the gathered rows, which are not full.
+    @inline(__always)
+    func add(_ target: Target) throws(StoreError) {
         let row = gathered.batch.rows
         let cells = target.view.cells
         let slot = target.slot
@@ -117,7 +140,6 @@ struct RowGatherer: ~Copyable {
                 from: cells + index, target.view, slot, to: row)
         }
         gathered.add(number: UInt64(target.number), position: target.position)
-        return gathered.isFull ? gathered.hand(origin: origin, to: body) : true
     }
 
     /// Passes the gathered rows; false if no more are wanted.
