@@ -172,6 +172,7 @@ extension FetchRunner {
                 tie = nil
             }
             if planner.takesAnyOfEqual, !isCut, hits.count >= wanted { break }
+            cursor.prefetch(directory)
             let cell = directory[number]
             guard !cell.isEmpty else { continue }
             let entity = Int(state.blocks.entry(cell.handle).entity)

@@ -42,6 +42,7 @@ enum FirstRows {
         cursor.skip(offset)
         while hits.count < limit, let number = cursor.next() {
             if cursor.isCut { return nil }
+            cursor.prefetch(directory)
             guard let hit = state.hit(number, in: directory) else { return nil }
             hits.append(hit)
         }
