@@ -9,9 +9,13 @@
 // read for that as long as the newest segment is the one of that commit or the first after it, so all parts
 // are loaded before the log continues in another one.
 //
-// Invariants: a record's page is set once. A page is freed only when no state has the record any longer,
-// because it is replaced like any other page.
-// Threads: any; parts are loaded under a lock, records are read through an atomic.
+// Threads load different parts at the same time. Once a share of the parts was needed, the others are loaded
+// in the background: whoever needs so many needs the rest soon.
+//
+// Invariants: a record's page is set once, or again if the part could not be read the first time. A page is
+// freed only when no state has the record any longer,
+// because it is replaced like any other page. A part is loaded by one thread, for which the others wait.
+// Threads: any; records are read through an atomic.
 
 import CairnFileSystem
 import CairnFormat
@@ -20,7 +24,7 @@ import Synchronization
 
 /// Reads a checkpoint part by part.
 final class CheckpointImage: LatePages, @unchecked Sendable {
-    // Everything but `loading` and the pages of records is written before other threads see it.
+    // Everything but `loading`, `rebuilt` and the pages of records is written before other threads see it.
 
     /// The content of a part.
     enum Part {
@@ -45,11 +49,31 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         @Sendable (CheckpointHeader, PagePool, [Catalog.FetchIndexDefinition])
         throws(StoreError) -> EngineState
 
+    private enum Step { case waiting, loading, loaded }
+
     private struct Loading {
-        var isLoaded: [Bool] = []
+        /// By part.
+        var steps: [Step] = []
         /// Parts that could not be read, and why.
         var failed: [Int: StoreError] = [:]
-        var rebuilt: EngineState?
+        /// The number of parts that were loaded on first access.
+        var needed = 0
+
+        /// Whether a part is waiting, and is now to be loaded by the caller.
+        mutating func begin(_ part: Int) -> Bool {
+            guard steps[part] == .waiting else { return false }
+            steps[part] = .loading
+            return true
+        }
+    }
+
+    /// Why a part is read.
+    private enum Reason {
+        case needed
+        /// It was needed before, and could not be read.
+        case missing
+        /// It will be needed.
+        case ahead
     }
 
     private let file: any File
@@ -58,7 +82,9 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
     /// The pages of the state that was built from the log.
     private let rebuiltPool = PagePool()
     private let header: CheckpointHeader
-    private let loading: LongLock<Loading>
+    private let loading: Monitor<Loading>
+    /// The state that was built from the log, once a part could not be read.
+    private let rebuilt = LongLock<EngineState?>(nil)
     private let isStopped = Atomic(false)
     private let isAskedFor = Atomic(false)
     // Set by the creator of the image, before any other thread has it.
@@ -70,6 +96,8 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
     private(set) var bits: [Int] = []
     private(set) var postingBits: [Int] = []
     private var fetchIndexes: [Catalog.FetchIndexDefinition] = []
+    /// Called once so many parts were needed that the others will be.
+    @exclusivity(unchecked) var loadsRest: (@Sendable () -> Void)?
     private var rowCount: UInt64 = 0
     private(set) var blocks = CheckpointBlocks()
 
@@ -78,7 +106,7 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         self.header = header
         self.pool = pool
         self.rebuild = rebuild
-        loading = LongLock(Loading())
+        loading = Monitor(Loading())
     }
 
     deinit { records.deallocate() }
@@ -93,7 +121,7 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         fetchIndexes = state.catalog.fetchIndexes
         rowCount = UInt64(state.counts.reduce(0) { $0 &+ $1 })
         self.blocks = blocks
-        loading.withLock { $0.isLoaded = Array(repeating: false, count: parts.count) }
+        loading.withLock { $0.steps = Array(repeating: .waiting, count: parts.count) }
     }
 
     /// Adds a part; returns the numbers of the records of its pages.
@@ -107,17 +135,24 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
     // MARK: Loading
 
     override func retry() {
+        for part in loading.withLock({ $0.failed.keys.sorted() }) {
+            let isMine = loading.wait { loading -> Bool? in
+                if loading.steps[part] == .loading { return nil }
+                guard loading.failed[part] != nil else { return false }
+                loading.steps[part] = .loading
+                return true
+            }
+            if isMine { read(part, .missing) }
+        }
+        // Until all are loaded, no reader may trust the state: missing parts are read as empty.
         loading.withLock { loading in
-            // Until all are loaded, no reader may trust the state: missing parts are read as empty.
-            for part in loading.failed.keys.sorted() { load(part, &loading) }
-            let error = loading.failed.min { $0.key < $1.key }?.value
-            setFailure(error)
+            setFailure(loading.failed.min { $0.key < $1.key }?.value)
         }
     }
 
     /// The number of parts, and how many are loaded.
     var progress: (parts: Int, loaded: Int) {
-        loading.withLock { ($0.isLoaded.count, $0.isLoaded.count { $0 }) }
+        loading.withLock { ($0.steps.count, $0.steps.count { $0 == .loaded }) }
     }
 
     /// Returns true for the first caller.
@@ -127,7 +162,17 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
 
     /// Loads all parts, unless `stop` is called during that.
     func loadAll() {
+        loadAhead()
         for part in parts.indices where !isStopped.load(ordering: .relaxed) { load(part) }
+    }
+
+    /// Loads the parts that no thread is loading, unless `stop` is called during that. Those that cannot be
+    /// read are left to whoever needs them.
+    func loadAhead() {
+        for part in parts.indices where !isStopped.load(ordering: .relaxed) {
+            let isMine = loading.withLock { $0.begin(part) }
+            if isMine { read(part, .ahead) }
+        }
     }
 
     /// Loads all parts, even after `stop`.
@@ -145,43 +190,77 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
             let middle = (low + high) / 2
             if firstRecords[middle] <= record { low = middle } else { high = middle }
         }
-        load(low)
-    }
-
-    private func load(_ index: Int) {
-        loading.withLock { loading in
-            if !loading.isLoaded[index] { load(index, &loading) }
+        guard load(low) else { return }
+        let isDue = loading.withLock { loading in
+            loading.needed += 1
+            return loading.needed >= max(Self.fewParts, loading.steps.count / Self.shareOfMost)
         }
+        if isDue { loadsRest?() }
     }
 
-    private func load(_ index: Int, _ loading: inout Loading) {
+    /// So many parts, or this share of them if that is more, are loaded on first access before the others are
+    /// in the background.
+    private static let (fewParts, shareOfMost) = (16, 8)
+
+    /// Loads a part, or waits until another thread has; returns whether this one did.
+    @discardableResult
+    private func load(_ index: Int) -> Bool {
+        let isMine = loading.wait { loading -> Bool? in
+            if loading.steps[index] == .loading { return nil }
+            return loading.begin(index)
+        }
+        if isMine { read(index, .needed) }
+        return isMine
+    }
+
+    /// Reads a part that this thread is to load.
+    private func read(_ index: Int, _ reason: Reason) {
         var pages = PageTransaction(epoch: header.commit, pool: pool)
         var found = try? unpack(parts[index], &pages)
-        loading.failed[index] = nil
+        var failure: StoreError?
         if found == nil {
             pages.abandon()
             pages = PageTransaction(epoch: header.commit, pool: pool)
             do throws(StoreError) {
-                if loading.rebuilt == nil {
-                    loading.rebuilt = try rebuild(header, rebuiltPool, fetchIndexes)
-                }
-                found = loading.rebuilt.map { copy(parts[index], of: $0, &pages) }
+                found = copy(parts[index], of: try rebuiltState(), &pages)
             } catch {
-                loading.failed[index] = error
-                note(error)
+                if reason == .ahead {
+                    pages.abandon()
+                    return loading.update { $0.steps[index] = .waiting }
+                }
+                failure = error
                 // If a retry failed, the replacement for the part is there already.
-                if !loading.isLoaded[index] {
+                if reason == .needed {
                     let count = firstRecords[index + 1] - firstRecords[index]
                     found = empty(parts[index], count, &pages)
                 }
             }
         }
         pool.give(pages.commit().map(\.address))
+        if let failure {
+            // Before a reader can see what is missing.
+            loading.withLock { loading in
+                loading.failed[index] = failure
+                note(failure)
+            }
+        }
         // Readers may have the pages that replaced a part before, so those are not freed.
         for (position, page) in (found ?? []).enumerated() {
             records.set(page, of: firstRecords[index] + position)
         }
-        loading.isLoaded[index] = true
+        loading.update { loading in
+            if failure == nil { loading.failed[index] = nil }
+            loading.steps[index] = .loaded
+        }
+    }
+
+    private func rebuiltState() throws(StoreError) -> EngineState {
+        try rebuilt.withLock { known throws(StoreError) in
+            if let known { return known }
+            let state = try rebuild(header, rebuiltPool, fetchIndexes)
+            known = state
+            return state
+        }
     }
 
     // MARK: From the file

@@ -19,10 +19,10 @@ struct CheckpointProgress: Sendable {
 
 extension Engine {
     /// Schedules loading of the checkpoint parts that no request has needed: a writer needs them before the
-    /// log continues in another segment.
-    func scheduleLoading() {
+    /// log continues in another segment, and requests need them after so many others.
+    func scheduleLoading(after seconds: Double = 1) {
         guard let image, image.isToBeLoaded() else { return }
-        housekeeper.schedule(after: 1) { [link] in link.engine?.image?.loadAll() }
+        housekeeper.schedule(after: seconds) { [link] in link.engine?.image?.loadAhead() }
     }
 
     /// Schedules a checkpoint if enough was written since the last one.

@@ -206,6 +206,7 @@ package final class Engine: Sendable {
             guard let engine = link.engine else { return }
             for upkeep in engine.upkeeps { upkeep.noteRelease(engine) }
         }
+        image?.loadsRest = { [link] in link.engine?.scheduleLoading(after: 0) }
         for upkeep in upkeeps { upkeep.begin(self) }
         if lease.isHeld { endOpening() }
     }

@@ -1,4 +1,4 @@
-// Pages of a state that are read on first access, one part at a time.
+// Pages of a state that are read on first access, part by part.
 //
 // Accessing a page cannot throw: a part that cannot be read is empty, and is counted. Code that reads states
 // checks the count before and after.

@@ -6,7 +6,7 @@
 //
 // Invariant ST1: a page is changed in place only by the commit that allocated it. So after a failure at any
 // point, it is sufficient to return the taken pages; there is no undo.
-// Threads: used by the holder of the turn alone.
+// Threads: used by the holder of the turn alone, or by the thread that loads a part of a checkpoint.
 
 /// The pages of a commit in progress. It must end with `commit` or `abandon`.
 package struct PageTransaction: ~Copyable {
