@@ -4,9 +4,10 @@ import Cairn
 
 final class CairnPeer: Peer {
     static let settings = """
-        format version 1, default options: cache 1 GiB at most; full is the default durability, relaxed returns \
-        when a commit is written; batch inserts, lookups and reading by typed columns; for ycsb-e an index on the \
-        unique key, which has no order by itself
+        format version 1, default options: cache 1 GiB at most, blocks in mapped files, a thread for each core to \
+        scan and to look up many keys; full is the default durability, relaxed returns when a commit is written; \
+        batch inserts, lookups and reading by typed columns; for ycsb-e an index on the unique key, which has no \
+        order by itself
         """
 
     static let model = ManagedObjectModel(for: Item.self, ParentItem.self)
