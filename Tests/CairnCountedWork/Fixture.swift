@@ -96,6 +96,8 @@ final class Fixture {
         ]
         var options = LogStoreOptions()
         options.durability = .relaxed
+        // Work of helpers is not counted.
+        options.scanThreads = 1
         store = try LogStore.open(at: path, schema: Schema(model), options: options)
         // What is read for the first time is read here.
         try query()
