@@ -113,15 +113,19 @@ final class BlockCache: Sendable {
         let key = UInt64(place.segment) << 32 | UInt64(place.offset8)
         if let known = isScan ? scanned(place) : known(place) { return known }
         let block = try read()
-        table.withLock { table in
+        return table.withLock { table in
             table.misses += 1
-            if table.entries[key] != nil || (isScan && !hasRoom) { return }
+            if let entry = table.entries[key] {
+                // Another thread was faster: it may have verified columns too.
+                return entry.block.isDamaged ? block : entry.block
+            }
+            if isScan && !hasRoom { return block }
             table.entries[key] = Entry(block: block, isUsed: false)
             table.order.append(key)
             block.charge(to: meter)
             table.evict(to: budget, meter)
+            return block
         }
-        return block
     }
 }
 

@@ -160,7 +160,8 @@ extension Engine {
     /// Continues from what other processes wrote, and takes over the log. The caller has the lease.
     fileprivate func takeLogOver() throws(StoreError) {
         try following.progress.withLock { following throws(StoreError) in
-            closeRetired(&following)
+            // Including those that are retired here: nothing follows while the lease is held.
+            defer { closeRetired(&following) }
             let state = registry.published()
             let mark = try readMark()
             // The mark as of opening, while another process had the lease, may be old.                  F-225

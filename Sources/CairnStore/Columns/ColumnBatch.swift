@@ -92,7 +92,11 @@ package final class ColumnBatch: @unchecked Sendable {
 
     /// Makes it empty.
     package func reset() {
-        for index in columns.indices { columns[index].reset(rows: rows, capacity: Self.capacity) }
+        // A row of which some cells were set, until an error, does not count.
+        let touched = min(rows + 1, Self.capacity)
+        for index in columns.indices {
+            columns[index].reset(rows: touched, capacity: Self.capacity)
+        }
         lists.pointee.removeAll()
         rows = 0
         emptyRoom = reserved.pointee

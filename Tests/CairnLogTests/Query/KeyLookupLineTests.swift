@@ -59,7 +59,7 @@ struct KeyLookupLineTests {
         try Rounds.run("keys by several threads", everyDay: 1, whole: 30) { random in
             let store = try Self.open(threads: threads, cacheBytes: random.oneIn(2) ? 0 : nil)
             let snapshot = try store.snapshot()
-            for count in [0, 1, 1024, 1025, 1280, 1281, 5000] {
+            for count in [0, 1, 1024, 1025, 1280, 1535, 1536, 1537, 5000] {
                 let long = [2, 300, 1_000_000].randomElement(using: &random)!
                 let keys = (0..<count).map { _ in
                     random.oneIn(long)

@@ -95,6 +95,9 @@ final class KeyLookupLine {
     /// So many items are passed until helpers are asked again.
     private static let itemsOfRound = 64
 
+    /// The batches of so many items are kept for the next request.
+    private static let keptItems = 2
+
     /// - Parameter position: the position of the first key.
     init(
         _ request: StoreLookup, _ reader: StoreReader, _ pinned: PinnedState<EngineState>,
@@ -113,7 +116,8 @@ final class KeyLookupLine {
         _ body: (borrowing RowBatch) -> Bool
     ) throws(StoreError) {
         defer {
-            for item in items {
+            // The others would displace those of commits.
+            for item in items.prefix(Self.keptItems) {
                 reader.batches.give(item.keys)
                 reader.batches.give(item.found.batch)
             }
