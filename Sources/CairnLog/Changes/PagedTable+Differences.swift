@@ -52,13 +52,9 @@ extension PagedTable where Record == UInt64 {
         let (old, new) = (loaded(old), loaded(new))
         if old.address == new.address { return }
         for index in 0..<512 {
-            let before = old.isNone ? 0 : old.data.load(fromByteOffset: index * 8, as: UInt64.self)
-            let after = new.isNone ? 0 : new.data.load(fromByteOffset: index * 8, as: UInt64.self)
+            let before = old.isNone ? 0 : cell(index, of: old)
+            let after = new.isNone ? 0 : cell(index, of: new)
             if before != after { body(UInt32(truncatingIfNeeded: start + index), before, after) }
         }
-    }
-
-    private static func loaded(_ page: Page) -> Page {
-        LatePage.isTagged(page.address) ? LatePage.page(page.address) : page
     }
 }

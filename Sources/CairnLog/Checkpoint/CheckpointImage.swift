@@ -9,12 +9,16 @@
 // read for that as long as the newest segment is the one of that commit or the first after it, so all parts
 // are loaded before the log continues in another one.
 //
+// A part is compact at first where it can be: the sorted entries of a partition are searched as they lie in
+// the file, and a directory has runs of cells. Such a page becomes whole when it is changed; partitions
+// also do before the log continues in another segment.
+//
 // Threads load different parts at the same time. Once a share of the parts was needed, the others are loaded
 // in the background: whoever needs so many needs the rest soon.
 //
-// Invariants: a record's page is set once, or again if the part could not be read the first time. A page is
-// freed only when no state has the record any longer,
-// because it is replaced like any other page. A part is loaded by one thread, for which the others wait.
+// Invariants: a record's page is set once, or again if the part could not be read the first time, or if it was
+// compact. A page is freed only when no state has the record any longer, because it
+// is replaced like any other page. A part is loaded by one thread, for which the others wait.
 // Threads: any; records are read through an atomic.
 
 import CairnFileSystem
@@ -49,7 +53,12 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         @Sendable (CheckpointHeader, PagePool, [Catalog.FetchIndexDefinition])
         throws(StoreError) -> EngineState
 
-    private enum Step { case waiting, loading, loaded }
+    private enum Step {
+        case waiting, loading
+        /// Its partition is compact, and its bytes are in the file.
+        case compact
+        case loaded
+    }
 
     private struct Loading {
         /// By part.
@@ -59,9 +68,11 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         /// The number of parts that were loaded on first access.
         var needed = 0
 
-        /// Whether a part is waiting, and is now to be loaded by the caller.
-        mutating func begin(_ part: Int) -> Bool {
-            guard steps[part] == .waiting else { return false }
+        /// Whether a part is now to be loaded by the caller.
+        mutating func begin(_ part: Int, _ reason: Reason) -> Bool {
+            guard steps[part] == .waiting || steps[part] == .compact && reason.isWhole else {
+                return false
+            }
             steps[part] = .loading
             return true
         }
@@ -69,24 +80,36 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
 
     /// Why a part is read.
     private enum Reason {
-        case needed
+        /// It is needed, and may be compact.
+        case toRead
+        /// It is needed whole.
+        case whole
         /// It was needed before, and could not be read.
         case missing
-        /// It will be needed.
+        /// It will be needed, and may be compact.
         case ahead
+        /// It will be needed whole.
+        case wholeAhead
+
+        var isWhole: Bool { self != .toRead && self != .ahead }
+        var isAhead: Bool { self == .ahead || self == .wholeAhead }
     }
 
     private let file: any File
+    /// The file in memory, once it may be mapped.
+    @exclusivity(unchecked) private var mapping: FileMapping?
     private let pool: PagePool
     private let rebuild: Rebuild
     /// The pages of the state that was built from the log.
     private let rebuiltPool = PagePool()
     private let header: CheckpointHeader
+    private let fileLength: UInt64
     private let loading: Monitor<Loading>
     /// The state that was built from the log, once a part could not be read.
     private let rebuilt = LongLock<EngineState?>(nil)
     private let isStopped = Atomic(false)
     private let isAskedFor = Atomic(false)
+    private let isAskedForWhole = Atomic(false)
     // Set by the creator of the image, before any other thread has it.
     @exclusivity(unchecked) private var parts: [Part] = []
     /// By part: the number of its first record; the last element is the number of all records.
@@ -101,8 +124,12 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
     private var rowCount: UInt64 = 0
     private(set) var blocks = CheckpointBlocks()
 
-    init(file: any File, header: CheckpointHeader, pool: PagePool, rebuild: @escaping Rebuild) {
+    init(
+        file: any File, length: UInt64, header: CheckpointHeader, pool: PagePool,
+        rebuild: @escaping Rebuild
+    ) {
         self.file = file
+        fileLength = length
         self.header = header
         self.pool = pool
         self.rebuild = rebuild
@@ -150,47 +177,63 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         }
     }
 
-    /// The number of parts, and how many are loaded.
-    var progress: (parts: Int, loaded: Int) {
-        loading.withLock { ($0.steps.count, $0.steps.count { $0 == .loaded }) }
+    /// The number of parts, how many of them are loaded, and how many of these are compact and need the file.
+    var progress: (parts: Int, loaded: Int, compact: Int) {
+        loading.withLock { loading in
+            let compact = loading.steps.count { $0 == .compact }
+            return (
+                loading.steps.count, loading.steps.count { $0 == .loaded } + compact, compact
+            )
+        }
     }
 
-    /// Returns true for the first caller.
-    func isToBeLoaded() -> Bool {
-        !isAskedFor.load(ordering: .relaxed) && !isAskedFor.exchange(true, ordering: .relaxed)
+    /// Returns true for the first caller that needs all parts, and for the first that needs them whole.
+    func isToBeLoaded(wholly: Bool) -> Bool {
+        if wholly {
+            !isAskedForWhole.load(ordering: .relaxed)
+                && !isAskedForWhole.exchange(true, ordering: .relaxed)
+        } else {
+            !isAskedFor.load(ordering: .relaxed) && !isAskedFor.exchange(true, ordering: .relaxed)
+        }
     }
 
-    /// Loads all parts, unless `stop` is called during that.
+    /// Loads all parts so that the file is not needed any more, unless `stop` is called during that.
     func loadAll() {
-        loadAhead()
-        for part in parts.indices where !isStopped.load(ordering: .relaxed) { load(part) }
+        for part in parts.indices where !isStopped.load(ordering: .relaxed) { load(part, .whole) }
     }
 
     /// Loads the parts that no thread is loading, unless `stop` is called during that. Those that cannot be
     /// read are left to whoever needs them.
-    func loadAhead() {
+    func loadAhead(wholly: Bool) {
+        let reason = wholly ? Reason.wholeAhead : .ahead
         for part in parts.indices where !isStopped.load(ordering: .relaxed) {
-            let isMine = loading.withLock { $0.begin(part) }
-            if isMine { read(part, .ahead) }
+            let isMine = loading.withLock { $0.begin(part, reason) }
+            if isMine { read(part, reason) }
         }
     }
 
-    /// Loads all parts, even after `stop`.
+    /// The same, even after `stop`.
     func loadWhole() {
-        for part in parts.indices { load(part) }
+        for part in parts.indices { load(part, .whole) }
     }
 
     /// Makes `loadAll` end early.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
-    override func load(record: Int) {
-        // The last part that begins at the record or before it.
+    override func makeWhole(record: Int) { load(part(of: record), .whole) }
+
+    /// Returns the part with a record: the last one that begins there or before it.
+    private func part(of record: Int) -> Int {
         var (low, high) = (0, parts.count)
         while high - low > 1 {
             let middle = (low + high) / 2
             if firstRecords[middle] <= record { low = middle } else { high = middle }
         }
-        guard load(low) else { return }
+        return low
+    }
+
+    override func load(record: Int) {
+        guard load(part(of: record), .toRead) else { return }
         let isDue = loading.withLock { loading in
             loading.needed += 1
             return loading.needed >= max(Self.fewParts, loading.steps.count / Self.shareOfMost)
@@ -204,18 +247,23 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
 
     /// Loads a part, or waits until another thread has; returns whether this one did.
     @discardableResult
-    private func load(_ index: Int) -> Bool {
+    private func load(_ index: Int, _ reason: Reason) -> Bool {
         let isMine = loading.wait { loading -> Bool? in
             if loading.steps[index] == .loading { return nil }
-            return loading.begin(index)
+            return loading.begin(index, reason)
         }
-        if isMine { read(index, .needed) }
+        if isMine { read(index, reason) }
         return isMine
     }
 
     /// Reads a part that this thread is to load.
     private func read(_ index: Int, _ reason: Reason) {
         var pages = PageTransaction(epoch: header.commit, pool: pool)
+        if !reason.isWhole, let page = compact(parts[index], &pages) {
+            _ = pages.commit()
+            records.set(page, of: firstRecords[index])
+            return loading.update { $0.steps[index] = .compact }
+        }
         var found = try? unpack(parts[index], &pages)
         var failure: StoreError?
         if found == nil {
@@ -224,13 +272,14 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
             do throws(StoreError) {
                 found = copy(parts[index], of: try rebuiltState(), &pages)
             } catch {
-                if reason == .ahead {
+                if reason.isAhead {
                     pages.abandon()
-                    return loading.update { $0.steps[index] = .waiting }
+                    let step: Step = isCompact(index) ? .compact : .waiting
+                    return loading.update { $0.steps[index] = step }
                 }
                 failure = error
                 // If a retry failed, the replacement for the part is there already.
-                if reason == .needed {
+                if reason != .missing {
                     let count = firstRecords[index + 1] - firstRecords[index]
                     found = empty(parts[index], count, &pages)
                 }
@@ -254,6 +303,15 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         }
     }
 
+    /// Whether the page of a partition is compact.
+    private func isCompact(_ part: Int) -> Bool {
+        switch parts[part] {
+        case .partition, .postings:
+            LatePage.isCompact(records.page(of: firstRecords[part]))
+        case .directory, .inverse, .leaves: false
+        }
+    }
+
     private func rebuiltState() throws(StoreError) -> EngineState {
         try rebuilt.withLock { known throws(StoreError) in
             if let known { return known }
@@ -264,6 +322,30 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
     }
 
     // MARK: From the file
+
+    /// Lets partitions be read in the mapped file. Called by the creator of the image.
+    func map() {
+        if FileMapping.isSupported { mapping = file.map(at: 0, count: Int(fileLength)) }
+    }
+
+    /// Returns the compact header of a partition whose entries can be searched in the mapped file; nil if
+    /// there is none.
+    private func compact(_ part: Part, _ pages: inout PageTransaction) -> Page? {
+        let (partition, bits): (CheckpointContents.Partition, Int)
+        switch part {
+        case .partition(let unique, let stored): (partition, bits) = (stored, self.bits[unique])
+        case .postings(let index, let stored): (partition, bits) = (stored, postingBits[index])
+        case .directory, .inverse, .leaves: return nil
+        }
+        let unit = partition.unit
+        guard let mapping, !unit.isCompressed, unit.rawLength / 8 < partition.capacity
+        else { return nil }
+        let start = Int(unit.offset)
+        guard let bytes = mapping.bytes(start..<start + Int(unit.storedLength)),
+            (try? unit.verify(bytes)) != nil
+        else { return nil }
+        return SortedPartition.make(bytes, number: partition.number, bits: bits, in: &pages)
+    }
 
     struct Wrong: Error {}
 
@@ -318,40 +400,66 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         _ pages: inout PageTransaction
     ) throws -> [Page] {
         guard bytes.count == Int(leaves.count) * PageSize.large.bytes else { throw Wrong() }
-        let next = UInt64(nextNumbers[tree])
         var row = blocks.row(ofTree: tree)
         var unpacked: [Page] = []
         unpacked.reserveCapacity(Int(leaves.count))
-        pages.expect(Int(leaves.count), .large)
         var bits: UInt64 = 0
+        var isExpected = false
         for index in 0..<Int(leaves.count) {
             let differences = UnsafeRawBufferPointer(
                 rebasing: bytes[index * PageSize.large.bytes..<(index + 1) * PageSize.large.bytes])
+            let number = (UInt64(leaves.first) + UInt64(index)) * 512
+            let start = bits
+            if let page = try unpackRuns(
+                differences, of: number, below: UInt64(nextNumbers[tree]), &bits, &row, &pages)
+            {
+                unpacked.append(page)
+                continue
+            }
+            bits = start
+            if !isExpected { pages.expect(Int(leaves.count) - index, .large) }
+            isExpected = true
             let page = pages.allocate(.large)
-            let first = (UInt64(leaves.first) + UInt64(index)) * 512
-            var slot = 0
-            while slot < 512 {
-                let number = first | UInt64(truncatingIfNeeded: slot)
+            for slot in 0..<512 {
                 bits &+= Self.word(slot, of: differences)
                 page.data.storeBytes(of: bits, toByteOffset: slot &* 8, as: UInt64.self)
-                slot &+= 1
-                if bits == 0 { continue }
-                let cell = DirectoryCell(bits: bits)
-                guard number > 0, number < next, cell.version > 0, row.isLive(cell) else {
-                    throw Wrong()
-                }
-                let end = min(
-                    512, slot &+ row.restOfWholeBlock(behind: cell),
-                    Int(truncatingIfNeeded: next &- first))
-                while slot < end, Self.word(slot, of: differences) == DirectoryCell.nextSlot {
-                    bits &+= DirectoryCell.nextSlot
-                    page.data.storeBytes(of: bits, toByteOffset: slot &* 8, as: UInt64.self)
-                    slot &+= 1
-                }
             }
             unpacked.append(page)
         }
         return unpacked
+    }
+
+    /// Verifies the cells of a leaf, and returns it in compact form; nil if it has too many runs for that.
+    private func unpackRuns(
+        _ differences: UnsafeRawBufferPointer, of first: UInt64, below next: UInt64,
+        _ bits: inout UInt64, _ row: inout CheckpointBlocks.Row, _ pages: inout PageTransaction
+    ) throws -> Page? {
+        let runs = CellRuns.make(in: &pages)
+        var hasRoom = true
+        var slot = 0
+        while slot < 512 {
+            let number = first | UInt64(truncatingIfNeeded: slot)
+            let difference = Self.word(slot, of: differences)
+            let continues = difference == (bits == 0 ? 0 : DirectoryCell.nextSlot)
+            bits &+= difference
+            if slot == 0 || !continues, hasRoom { hasRoom = runs.add(bits, at: slot) }
+            slot &+= 1
+            if bits == 0 { continue }
+            let cell = DirectoryCell(bits: bits)
+            guard number > 0, number < next, cell.version > 0, row.isLive(cell) else {
+                throw Wrong()
+            }
+            let end = min(
+                512, slot &+ row.restOfWholeBlock(behind: cell),
+                Int(truncatingIfNeeded: next &- first))
+            while slot < end, Self.word(slot, of: differences) == DirectoryCell.nextSlot {
+                bits &+= DirectoryCell.nextSlot
+                slot &+= 1
+            }
+        }
+        if hasRoom { return runs.compact }
+        pages.release(LatePage.content(runs.compact))
+        return nil
     }
 
     @inline(__always)

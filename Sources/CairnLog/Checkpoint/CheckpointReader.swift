@@ -117,7 +117,8 @@ package struct CheckpointReader {
         if let rebuild, let newest = found.mains.last,
             newest.segment.number == header.segment || newest.startCommit == header.commit
         {
-            image = CheckpointImage(file: file, header: header, pool: pool, rebuild: rebuild)
+            image = CheckpointImage(
+                file: file, length: length, header: header, pool: pool, rebuild: rebuild)
         }
         do {
             try fill(&state, contents, image, &pages)

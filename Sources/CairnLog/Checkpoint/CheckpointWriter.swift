@@ -195,23 +195,22 @@ struct CheckpointWriter: ~Copyable {
         var from: UInt32 = 0
         while true {
             let next = array.table.leaf(from: from)
-            let continues = next.map { $0.number == first &+ count } ?? false
+            let continues = next.map { $0 == first &+ count } ?? false
             if count > 0, !continues || count == leavesPerUnit {
                 parts.append(.init(first: first, count: count, unit: try appendUnit()))
                 count = 0
             }
             guard let next else { return parts }
             if count == 0 {
-                first = next.number
+                first = next
                 before = 0
             }
-            for offset in stride(from: 0, to: next.bytes.count, by: 8) {
-                let cell = next.bytes.load(fromByteOffset: offset, as: UInt64.self)
+            array.table.forEachCell(ofLeaf: next) { cell in
                 raw.append(cell &- before)
                 before = cell
             }
             count += 1
-            from = next.number &+ 1
+            from = next &+ 1
         }
     }
 
@@ -222,9 +221,11 @@ struct CheckpointWriter: ~Copyable {
         var partitions: [(UInt32, HashPartition)] = []
         index.forEachPartition { number, partition in partitions.append((number, partition)) }
         for (number, partition) in partitions {
-            for slot in 0..<partition.capacity where partition[slot] != 0 {
-                raw.append(partition[slot])
-            }
+            let entries = raw.reserve(partition.count * 8)
+                .bindMemory(to: UInt64.self, capacity: partition.count)
+            partition.copySorted(
+                to: UnsafeMutableBufferPointer(start: entries, count: partition.count),
+                bits: index.bits)
             unique.partitions.append(
                 .init(
                     number: number, capacity: UInt32(partition.capacity), unit: try appendUnit()))

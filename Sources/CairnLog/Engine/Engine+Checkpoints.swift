@@ -18,11 +18,13 @@ struct CheckpointProgress: Sendable {
 }
 
 extension Engine {
-    /// Schedules loading of the checkpoint parts that no request has needed: a writer needs them before the
-    /// log continues in another segment, and requests need them after so many others.
-    func scheduleLoading(after seconds: Double = 1) {
-        guard let image, image.isToBeLoaded() else { return }
-        housekeeper.schedule(after: seconds) { [link] in link.engine?.image?.loadAhead() }
+    /// Schedules loading of the checkpoint parts that no request has needed: a writer needs them, whole, before
+    /// the log continues in another segment, and requests need them after so many others.
+    func scheduleLoading(wholly: Bool) {
+        guard let image, image.isToBeLoaded(wholly: wholly) else { return }
+        housekeeper.schedule(after: wholly ? 1 : 0) { [link] in
+            link.engine?.image?.loadAhead(wholly: wholly)
+        }
     }
 
     /// Schedules a checkpoint if enough was written since the last one.

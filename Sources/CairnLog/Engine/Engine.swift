@@ -206,7 +206,8 @@ package final class Engine: Sendable {
             guard let engine = link.engine else { return }
             for upkeep in engine.upkeeps { upkeep.noteRelease(engine) }
         }
-        image?.loadsRest = { [link] in link.engine?.scheduleLoading(after: 0) }
+        if options.mapsFiles, !opened.files.isShared { image?.map() }
+        image?.loadsRest = { [link] in link.engine?.scheduleLoading(wholly: false) }
         for upkeep in upkeeps { upkeep.begin(self) }
         if lease.isHeld { endOpening() }
     }
@@ -266,7 +267,7 @@ package final class Engine: Sendable {
             if let ticket { try wait(for: ticket) }
             if durability == .grouped { scheduleSync() }
             if isTimeToLook(end) {
-                scheduleLoading()
+                scheduleLoading(wholly: true)
                 scheduleCheckpoint()
                 for upkeep in upkeeps { upkeep.look(self) }
             }

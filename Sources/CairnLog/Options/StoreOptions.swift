@@ -96,11 +96,12 @@ public struct LogStoreOptions: Sendable {
     /// nil = a sixteenth of the memory that the process may use, at most 1 GiB. Each store has its own cache, which takes
     /// no more than the store needs: set a smaller size where many large stores are open.
     public var cacheBytes: Int?
-    /// Whether blocks are read from mapped files. They are not copied then, so that the first read of a block in the
-    /// system's cache takes a third of the time, and the system can share and reclaim their memory, which does not count
-    /// toward ``cacheBytes``. Only what is synced is mapped.
+    /// Whether blocks, and unique indexes until they are changed, are read from mapped files. They are not copied then, so
+    /// that the first read of a block in the system's cache takes a third of the time, and the system can share and
+    /// reclaim their memory, which does not count toward ``cacheBytes``; the system's page tables take 2 MB for each
+    /// gigabyte that was read. Only what is synced is mapped.
     ///
-    /// What a disk cannot read is reported as an error, and what it reads is verified, when a block is read first. If the
+    /// What a disk cannot read is reported as an error, and what it reads is verified, when it is read first. If the
     /// system reclaims the memory after that, it reads it again on its own: if the disk fails then, or if another program
     /// truncates the file, the process ends with the signal SIGBUS, and bytes that another program overwrites are read
     /// without an error. The store is not damaged by either. false = blocks are copied into memory of the process.
@@ -109,7 +110,7 @@ public struct LogStoreOptions: Sendable {
     public var mapsFiles = true
     /// The maximum number of threads that one request uses to scan or to look up keys, including its own; nil = one for
     /// each core available to the process, at most four. Additional threads are used to filter 48 blocks or more, about
-    /// fifty thousand rows, and to look up more than 1,024 keys; a request does not wait for threads that are busy with
+    /// fifty thousand rows, and to look up more than 1,500 keys; a request does not wait for threads that are busy with
     /// another one. 1 = only its own.
     public var scanThreads: Int?
     /// Called with the progress of opening the store, on the thread that opens it, at the beginning of each stage and after

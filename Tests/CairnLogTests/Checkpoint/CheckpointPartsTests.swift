@@ -108,7 +108,7 @@ struct CheckpointPartsTests {
         #expect(image.failure == nil)
         #expect(try Self.look(store, 0, 6) == 0)
         disk.clearFaults()
-        image.loadAhead()
+        image.loadAhead(wholly: true)
         #expect(image.progress.loaded == parts)
         #expect(try store.check().findings.isEmpty)
         try store.close()

@@ -48,6 +48,9 @@ struct LateRecords {
     /// The tagged address of a record.
     subscript(_ number: Int) -> UInt { LatePage.tagged(record(number)) }
 
+    /// The page of a record; none until it was set.
+    func page(of number: Int) -> Page { LatePage.loadedPage(self[number]) }
+
     /// Passes the tagged addresses of some records: those of each run are eight apart.
     func forEachRun(_ numbers: Range<Int>, _ body: (_ first: UInt, _ count: Int) -> Void) {
         var number = numbers.lowerBound

@@ -37,42 +37,47 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         rootShift == 0 ? Self.leafBits : rootShift &+ Self.innerBits
     }
 
-    /// Returns the record at an index, or nil if its page was never written.
+    /// Returns the record at an index, or nil if its page was never written. Only for tables without
+    /// placeholders.
     @inline(__always)
     func record(_ index: UInt32) -> UnsafePointer<Record>? {
         let index = Int(index)
-        if root.isNone || index >> coveredBits != 0 { return nil }
+        let leaf = leaf(of: index)
+        if leaf.isNone { return nil }
+        assert(!LatePage.isTagged(leaf.address), "only tables of cells have placeholders")
+        return UnsafePointer(Self.record(index, in: leaf))
+    }
+
+    /// Returns the leaf of an index, which may be tagged; none if it was never written.
+    @inline(__always)
+    private func leaf(of index: Int) -> Page {
+        if root.isNone || index >> coveredBits != 0 { return .none }
         var page = root
         var shift = rootShift
         while shift > 0 {
             let slot = (index &>> shift) & 511
             page = Page(address: page.data.load(fromByteOffset: slot &* 8, as: UInt.self))
-            if page.isNone { return nil }
+            if page.isNone { return .none }
             shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
         }
-        if LatePage.isTagged(page.address) { page = LatePage.page(page.address) }
-        return UnsafePointer(Self.record(index, in: page))
+        return page
     }
 
     /// Prefetches the memory of the record at an index.
     @inline(__always)
     func prefetch(_ index: UInt32) {
         let index = Int(index)
-        if root.isNone || index >> coveredBits != 0 { return }
-        var page = root
-        var shift = rootShift
-        while shift > 0 {
-            let slot = (index &>> shift) & 511
-            page = Page(address: page.data.load(fromByteOffset: slot &* 8, as: UInt.self))
-            if page.isNone { return }
-            shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
-        }
-        if LatePage.isTagged(page.address) {
+        var leaf = leaf(of: index)
+        if leaf.isNone { return }
+        if LatePage.isTagged(leaf.address) {
             // Pages that are still in a checkpoint are not read before they are needed.
-            page = LatePage.loadedPage(page.address)
-            if page.isNone { return }
+            leaf = LatePage.loadedPage(leaf.address)
+            if leaf.isNone { return }
+            if LatePage.isCompact(leaf) {
+                return cairn_prefetch(UnsafeRawPointer(LatePage.content(leaf).data))
+            }
         }
-        cairn_prefetch(UnsafeRawPointer(Self.record(index, in: page)))
+        cairn_prefetch(UnsafeRawPointer(Self.record(index, in: leaf)))
     }
 
     /// Returns the first index from `start` on whose page was written; nil if there is none.
@@ -125,7 +130,14 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
             if LatePage.isTagged(child.address) {
                 child = LatePage.page(child.address)
             }
-            let own = child.isNone ? pages.allocateZeroed(.large) : pages.writable(child)
+            let own =
+                if child.isNone {
+                    pages.allocateZeroed(.large)
+                } else if LatePage.isCompact(child) {
+                    CellRuns(child).makeLeaf(in: &pages)
+                } else {
+                    pages.writable(child)
+                }
             at.storeBytes(of: own.address, as: UInt.self)
             page = own
             shift = shift == Self.leafBits ? 0 : shift &- Self.innerBits
@@ -182,16 +194,13 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// Returns the number of the first written leaf from `start` on, and its bytes; nil if there is none.
-    func leaf(from start: UInt32) -> (number: UInt32, bytes: UnsafeRawBufferPointer)? {
+    /// Returns the number of the first written leaf from `start` on; nil if there is none.
+    func leaf(from start: UInt32) -> UInt32? {
         let first = UInt64(start) &<< UInt64(Self.leafBits)
-        guard let first = UInt32(exactly: first), let index = written(from: first),
-            let record = record(index & ~UInt32(Self.leafMask))
-        else { return nil }
-        return (
-            index &>> UInt32(Self.leafBits),
-            UnsafeRawBufferPointer(start: record, count: PageSize.large.bytes)
-        )
+        guard let first = UInt32(exactly: first), let index = written(from: first) else {
+            return nil
+        }
+        return index &>> UInt32(Self.leafBits)
     }
 
     /// Returns the bytes of a leaf for changing; zeros if it was never written.
@@ -230,12 +239,44 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
                 var child = Page(address: page.data.load(fromByteOffset: slot * 8, as: UInt.self))
                 guard !child.isNone else { continue }
                 if LatePage.isTagged(child.address) {
-                    child = LatePage.page(child.address)
+                    child = LatePage.content(LatePage.page(child.address))
                 }
                 release(child, shift: shift == leafBits ? 0 : shift - innerBits, in: &pages)
             }
         }
         pages.release(page)
+    }
+}
+
+extension PagedTable where Record == UInt64 {
+    /// Returns the cell at an index; 0 if its page was never written.
+    @inline(__always)
+    func cell(_ index: UInt32) -> UInt64 {
+        let index = Int(index)
+        let leaf = leaf(of: index)
+        return leaf.isNone ? 0 : Self.cell(index & Self.leafMask, of: Self.loaded(leaf))
+    }
+
+    /// Calls a closure with each cell of a leaf that was written, in order.
+    func forEachCell(ofLeaf number: UInt32, _ body: (UInt64) -> Void) {
+        let leaf = leaf(of: Int(number) &<< Self.leafBits)
+        precondition(!leaf.isNone, "the leaf was written")
+        let loaded = Self.loaded(leaf)
+        for index in 0...Self.leafMask { body(Self.cell(index, of: loaded)) }
+    }
+
+    /// Returns a leaf that may be compact instead of its placeholder.
+    @inline(__always)
+    static func loaded(_ leaf: Page) -> Page {
+        LatePage.isTagged(leaf.address) ? LatePage.page(leaf.address) : leaf
+    }
+
+    /// Returns a cell of a leaf that may be compact.
+    @inline(__always)
+    static func cell(_ index: Int, of leaf: Page) -> UInt64 {
+        LatePage.isCompact(leaf)
+            ? CellRuns(leaf)[index]
+            : leaf.data.load(fromByteOffset: index &* 8, as: UInt64.self)
     }
 }
 
@@ -246,7 +287,7 @@ struct RadixArray: Sendable {
 
     @inline(__always)
     subscript(_ index: UInt32) -> UInt64 {
-        table.record(index)?.pointee ?? 0
+        table.cell(index)
     }
 
     /// Returns the first index from `start` on whose page was written; nil if there is none.

@@ -327,6 +327,32 @@ struct HashPartition {
         }
     }
 
+    /// Copies all entries, sorted by their hash.
+    func copySorted(to entries: UnsafeMutableBufferPointer<UInt64>, bits: Int) {
+        var wrapped: [UInt64] = []
+        var count = 0
+        for page in 0..<capacity / 64 {
+            let words = words(page)
+            for slot in 0..<64 {
+                let value = words.load(fromByteOffset: slot &* 8, as: UInt64.self)
+                if value == 0 { continue }
+                let home = home(UInt32(truncatingIfNeeded: value), bits: bits)
+                if home > page &* 64 &+ slot {
+                    wrapped.append(value)
+                } else {
+                    entries[count] = value
+                    count &+= 1
+                }
+            }
+        }
+        for value in wrapped {
+            entries[count] = value
+            count += 1
+        }
+        precondition(count == entries.count, "a table contains as many entries as it counts")
+        SortedPartition.sort(entries)
+    }
+
     // MARK: Checking
 
     /// Returns the problems of a partition's table, a sentence each.

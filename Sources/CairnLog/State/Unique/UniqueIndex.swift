@@ -17,6 +17,9 @@
 // Within a commit many rows may temporarily have one key. Their entries cannot be distributed: if they exceed
 // one partition, the index reports that it is crowded, and becomes unusable; the commit fails.
 //
+// A partition from a checkpoint may be the sorted entries in the file (SortedPartition): they are only
+// searched, and become a table before they are changed or iterated over.
+//
 // Invariants: IX1: one entry for each live row that has a key (see `KeyForm`). Every slot between an entry's
 // home and the entry is full.
 // Threads: a value; see `PageTransaction`.
@@ -104,9 +107,16 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         }
     }
 
-    /// Returns the header of a partition; none if there is none.
+    /// Returns the header of a partition's table; none if there is none.
     @inline(__always) private func header(ofPartition number: UInt32) -> Page {
         let address = address(ofPartition: number)
+        return LatePage.isTagged(address)
+            ? LatePage.wholePage(address) : Page(address: address)
+    }
+
+    /// Returns the header of a partition, which may be compact; none if there is none.
+    @inline(__always) private func searchableHeader(of half: UInt32) -> Page {
+        let address = address(ofPartition: partition(of: half))
         return LatePage.isTagged(address)
             ? LatePage.page(address) : Page(address: address)
     }
@@ -118,14 +128,23 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         private let partition: HashPartition
         private let half: UInt32
         private var slot: Int
-        /// The page of the slot; nil at the end.
+        /// The page of the slot, or the next sorted entry; nil at the end.
         private var words: UnsafeRawPointer?
+        /// The number of sorted entries left; -1 for a table.
+        private var sortedCount = -1
 
         @inline(__always)
         fileprivate init(half: UInt32) {
             partition = HashPartition(.none)
             self.half = half
             slot = 0
+        }
+
+        fileprivate init(_ sorted: SortedPartition, half: UInt32, bits: Int) {
+            self.init(half: half)
+            let found = sorted.entries(with: half, bits: bits)
+            words = found.first
+            sortedCount = found.count
         }
 
         @inline(__always)
@@ -139,6 +158,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
         /// Returns the next candidate; nil at the end.
         @inline(__always)
         mutating func next() -> UInt32? {
+            if sortedCount >= 0 { return nextSorted() }
             while let words {
                 let value = words.load(fromByteOffset: (slot & 63) &* 8, as: UInt64.self)
                 if value == 0 {
@@ -152,6 +172,14 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
                 }
             }
             return nil
+        }
+
+        private mutating func nextSorted() -> UInt32? {
+            guard sortedCount > 0, let entry = words else { return nil }
+            sortedCount &-= 1
+            words = entry + 8
+            return UInt32(
+                truncatingIfNeeded: entry.loadUnaligned(as: UInt64.self) &>> 32)
         }
 
         /// Whether no candidate is left.
@@ -186,8 +214,11 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
     @inline(__always)
     func firstCandidate(hash: UInt64) -> Cursor {
         let half = UInt32(truncatingIfNeeded: hash)
-        let header = self.header(of: half)
+        let header = searchableHeader(of: half)
         if header.isNone { return Cursor(half: half) }
+        if LatePage.isCompact(header) {
+            return Cursor(SortedPartition(header), half: half, bits: partitionBits)
+        }
         return Cursor(HashPartition(header), half: half, bits: partitionBits)
     }
 
@@ -195,7 +226,7 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
     @inline(__always)
     func prefetchPartition(hash: UInt64) {
         let header = loadedHeader(of: UInt32(truncatingIfNeeded: hash))
-        if !header.isNone { cairn_prefetch(UnsafeRawPointer(header.data)) }
+        if !header.isNone { cairn_prefetch(UnsafeRawPointer(LatePage.content(header).data)) }
     }
 
     /// Prefetches the memory of the first slot to search for a hash.
@@ -203,7 +234,12 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
     func prefetchHome(hash: UInt64) {
         let half = UInt32(truncatingIfNeeded: hash)
         let header = loadedHeader(of: half)
-        if !header.isNone { HashPartition(header).prefetch(half, bits: partitionBits) }
+        if header.isNone { return }
+        if LatePage.isCompact(header) {
+            SortedPartition(header).prefetch(half, bits: partitionBits)
+        } else {
+            HashPartition(header).prefetch(half, bits: partitionBits)
+        }
     }
 
     /// Returns the header of the partition for half a hash. A partition that is still in a checkpoint is not
