@@ -11,9 +11,9 @@ struct CheckpointBlocks {
         let handle: UInt32
         let place: Place
         let rows: UInt16
-        let tree: Int
+        let tree: UInt16
         /// If some rows are dead: the index in `liveWords` of their live bits; else -1.
-        let firstWord: Int
+        let firstWord: Int32
     }
 
     private static let words = 16
@@ -25,13 +25,15 @@ struct CheckpointBlocks {
     /// Adds a block with its handle.
     ///
     /// - Parameter live: if some are dead, a bit for each of 1,024 rows.
+    @inline(__always)
     mutating func add(
         _ handle: UInt32, _ place: Place, rows: UInt16, tree: Int, live: UnsafeRawBufferPointer?
     ) {
         blocks.append(
             Block(
-                handle: handle, place: place, rows: rows, tree: tree,
-                firstWord: live == nil ? -1 : liveWords.count))
+                handle: handle, place: place, rows: rows,
+                tree: UInt16(truncatingIfNeeded: tree),
+                firstWord: live == nil ? -1 : Int32(truncatingIfNeeded: liveWords.count)))
         guard let live else { return }
         for word in 0..<Self.words {
             liveWords.append(live.loadUnaligned(fromByteOffset: word * 8, as: UInt64.self))
@@ -102,8 +104,8 @@ struct CheckpointBlocks {
         private mutating func goTo(_ handle: BlockHandle) {
             self.handle = handle
             let block = blocks.block(handle.raw)
-            rows = block.map { $0.tree == tree ? Int($0.rows) : 0 } ?? 0
-            firstWord = block?.firstWord ?? -1
+            rows = block.map { Int($0.tree) == tree ? Int($0.rows) : 0 } ?? 0
+            firstWord = Int(block?.firstWord ?? -1)
         }
     }
 }

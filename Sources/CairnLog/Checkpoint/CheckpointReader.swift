@@ -399,78 +399,83 @@ package struct CheckpointReader {
         guard UInt64(contents.lastBlock) <= UInt64(most) * 64 + 65_536 else { throw Unusable() }
         state.blocks = BlockTable(lastHandle: contents.lastBlock)
         // The number may be wrong, because the parts have not been read yet.
-        blocks.reserve(min(most, 65_536))
+        let expected = min(most, 65_536)
+        blocks.reserve(expected)
+        pages.expect(expected / PagedTable<BlockEntry>.recordsOfLeaf, .large)
         let trees = state.catalog.entities.map(\.tree)
         // Most blocks are in the segment of the previous one.
         var segment: UInt32?
         for unit in contents.blocks {
             try read(unit) { bytes in
-                var offset = 0
-                while offset < bytes.count {
-                    offset += try restoreBlock(
-                        UnsafeRawBufferPointer(rebasing: bytes[offset...]), trees, &segment,
-                        &state, &blocks, &pages)
-                }
+                try restoreBlocks(
+                    bytes, trees, state.segments, &segment, &state.blocks, &blocks, &pages)
             }
         }
         state.blocks.finishRestoring(in: &pages)
         blocks.finish()
     }
 
-    /// Restores the first block of some bytes; returns the number of bytes that it takes.
+    /// Restores the blocks of a part.
     ///
     /// - Parameters:
     ///   - trees: by entity.
-    ///   - segment: the segment of the previous block, one of the live set.
-    private func restoreBlock(
-        _ bytes: UnsafeRawBufferPointer, _ trees: [Int], _ segment: inout UInt32?,
-        _ state: inout EngineState, _ blocks: inout CheckpointBlocks,
+    ///   - live: the segments of the state.
+    ///   - segment: the segment of the previous block, one of them.
+    private func restoreBlocks(
+        _ bytes: UnsafeRawBufferPointer, _ trees: [Int], _ live: LiveSet,
+        _ segment: inout UInt32?, _ table: inout BlockTable, _ blocks: inout CheckpointBlocks,
         _ pages: inout PageTransaction
-    ) throws -> Int {
+    ) throws {
+        var start = 0
         @inline(__always)
         func word<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type = T.self) -> T {
-            bytes.loadUnaligned(fromByteOffset: offset, as: T.self)
+            bytes.loadUnaligned(fromByteOffset: start &+ offset, as: T.self)
         }
-        guard bytes.count >= CheckpointWriter.blockBytes else { throw Unusable() }
-        var entry = BlockEntry(entity: word(12))
-        entry.segment = word(4)
-        entry.offset8 = word(8)
-        entry.rows = word(14)
-        entry.live = word(16)
-        entry.changed = word(20)
-        entry.schemaVersion = word(28)
-        entry.length = word(32)
-        entry.hasReferences = word(19, UInt8.self) & 2 != 0
-        guard let level = BlockLevel(rawValue: word(18)),
-            Int(entry.entity) < trees.count, (1...1024).contains(entry.rows),
-            word(19, UInt8.self) <= 7
-        else { throw Unusable() }
-        if entry.segment != segment {
-            guard state.segments[entry.segment] != nil else { throw Unusable() }
-            segment = entry.segment
+        while start < bytes.count {
+            let rest = bytes.count &- start
+            guard rest >= CheckpointWriter.blockBytes else { throw Unusable() }
+            let flags = word(19, UInt8.self)
+            var entry = BlockEntry(entity: word(12))
+            entry.segment = word(4)
+            entry.offset8 = word(8)
+            entry.rows = word(14)
+            entry.live = word(16)
+            entry.changed = word(20)
+            entry.schemaVersion = word(28)
+            entry.length = word(32)
+            entry.hasReferences = flags & 2 != 0
+            guard let level = BlockLevel(rawValue: word(18)),
+                Int(entry.entity) < trees.count, (1...1024).contains(entry.rows), flags <= 7
+            else { throw Unusable() }
+            if entry.segment != segment {
+                guard live[entry.segment] != nil else { throw Unusable() }
+                segment = entry.segment
+            }
+            var length = CheckpointWriter.blockBytes
+            if flags & 4 != 0 {
+                guard rest >= length + CheckpointWriter.patchBytes else { throw Unusable() }
+                entry.patched = Place(segment: word(length), offset8: word(length + 4))
+                entry.borrowedBytes = word(length + 8)
+                guard live[entry.patched.segment] != nil else { throw Unusable() }
+                length += CheckpointWriter.patchBytes
+            }
+            var liveWords: UnsafeRawBufferPointer?
+            if flags & 1 != 0 {
+                guard rest >= length + PageSize.small.bytes else { throw Unusable() }
+                let from = start + length
+                liveWords = UnsafeRawBufferPointer(
+                    rebasing: bytes[from..<from + PageSize.small.bytes])
+                length += PageSize.small.bytes
+            }
+            guard
+                table.restore(
+                    BlockHandle(raw: word(0)), entry, level: level, liveWords: liveWords,
+                    in: &pages)
+            else { throw Unusable() }
+            blocks.add(
+                word(0), entry.place, rows: entry.rows, tree: trees[Int(entry.entity)],
+                live: liveWords)
+            start += length
         }
-        var length = CheckpointWriter.blockBytes
-        if word(19, UInt8.self) & 4 != 0 {
-            guard bytes.count >= length + CheckpointWriter.patchBytes else { throw Unusable() }
-            entry.patched = Place(segment: word(length), offset8: word(length + 4))
-            entry.borrowedBytes = word(length + 8)
-            guard state.segments[entry.patched.segment] != nil else { throw Unusable() }
-            length += CheckpointWriter.patchBytes
-        }
-        var liveWords: UnsafeRawBufferPointer?
-        if word(19, UInt8.self) & 1 != 0 {
-            guard bytes.count >= length + PageSize.small.bytes else { throw Unusable() }
-            liveWords = UnsafeRawBufferPointer(
-                rebasing: bytes[length..<length + PageSize.small.bytes])
-            length += PageSize.small.bytes
-        }
-        guard
-            state.blocks.restore(
-                BlockHandle(raw: word(0)), entry, level: level, liveWords: liveWords, in: &pages)
-        else { throw Unusable() }
-        blocks.add(
-            word(0), entry.place, rows: entry.rows,
-            tree: trees[Int(entry.entity)], live: liveWords)
-        return length
     }
 }

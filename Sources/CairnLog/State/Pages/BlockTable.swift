@@ -360,6 +360,7 @@ package struct BlockTable: Sendable {
     init() {}
 
     /// Restores a block with its handle; false if the handle is taken or out of range.
+    @inline(__always)
     mutating func restore(
         _ handle: BlockHandle, _ entry: BlockEntry, level: BlockLevel,
         liveWords: UnsafeRawBufferPointer?, in pages: inout PageTransaction
@@ -367,25 +368,39 @@ package struct BlockTable: Sendable {
         guard handle.raw != 0, handle.raw <= last else { return false }
         let record = entries.writableRecord(handle.raw, in: &pages)
         guard record.pointee.isRestored == 0 else { return false }
-        var entry = entry
-        entry.isRestored = 1
+        let list = Self.list(Int(entry.entity), level)
+        while lists.count <= list { lists.append(List()) }
+        let tail = lists[list].tail
+        record.pointee = entry
+        record.pointee.isRestored = 1
+        record.pointee.level = level
+        record.pointee.previous = tail
         if let liveWords {
             let bitmap = pages.allocate(.small)
             bitmap.data.copyMemory(from: liveWords.baseAddress!, byteCount: PageSize.small.bytes)
-            entry.bitmap = bitmap.address
-            let live = (0..<16).reduce(0) { $0 + entry.liveWord($1).nonzeroBitCount }
+            record.pointee.bitmap = bitmap.address
+            let live = (0..<16).reduce(0) { $0 + record.pointee.liveWord($1).nonzeroBitCount }
             guard live == Int(entry.live) else { return false }
         } else {
             guard entry.live == entry.rows else { return false }
         }
-        record.pointee = entry
-        append(handle.raw, to: level, in: &pages)
-        count += 1
+        if tail == 0 {
+            lists[list].head = handle.raw
+        } else if tail &+ 1 == handle.raw, entries.isInLeafOfPrevious(handle.raw) {
+            // Mostly: a large store has many blocks, and opening it restores them all.
+            (record - 1).pointee.next = handle.raw
+        } else {
+            entries.writableRecord(tail, in: &pages).pointee.next = handle.raw
+        }
+        lists[list].tail = handle.raw
+        lists[list].count &+= 1
+        count &+= 1
         return true
     }
 
     /// Frees the handles for which no block was restored.
     mutating func finishRestoring(in pages: inout PageTransaction) {
+        if count == Int(last) { return }
         for handle in stride(from: last, to: 0, by: -1)
         where entries.record(handle).map({ $0.pointee.isRestored == 0 }) ?? true {
             var empty = BlockEntry(entity: 0)

@@ -31,6 +31,8 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
     private static var leafBits: Int { @inline(__always) get { 12 &- recordBits } }
     private static var leafMask: Int { @inline(__always) get { (1 << leafBits) &- 1 } }
     private static var innerBits: Int { @inline(__always) get { 9 } }
+    /// The number of records in a leaf.
+    static var recordsOfLeaf: Int { 1 &<< leafBits }
 
     /// The number of index bits that a tree of the current height covers.
     @inline(__always) private var coveredBits: Int {
@@ -112,6 +114,10 @@ struct PagedTable<Record: BitwiseCopyable & Sendable>: Sendable {
         lastLeafNumber = index &>> Self.leafBits
         return Self.record(index, in: lastLeaf)
     }
+
+    /// Whether the record before that at an index is in the same leaf, so that it is right before it in memory.
+    @inline(__always)
+    func isInLeafOfPrevious(_ index: UInt32) -> Bool { Int(index) & Self.leafMask != 0 }
 
     @inline(__always)
     private static func record(_ index: Int, in leaf: Page) -> UnsafeMutablePointer<Record> {
