@@ -14,6 +14,8 @@ enum SingleRun {
         guard let workload = Workload.named(workload), let rows = Int(rows) else {
             preconditionFailure("a run has a workload and a number of rows")
         }
+        // What another run left, or the pause before this one, is not to be measured.
+        Folder.readIntoMemory(folder)
         let answer: Answer
         do {
             var outcome =

@@ -43,6 +43,17 @@ enum Folder {
         }
     }
 
+    /// Reads the files, so that they are in the system's memory: it may have given that to others.
+    static func readIntoMemory(_ folder: String) {
+        withUnsafeTemporaryAllocation(byteCount: 1 << 20, alignment: 4096) { piece in
+            for file in files(folder) {
+                withDescriptor(file) {
+                    while Glibc.read($0, piece.baseAddress, piece.count) > 0 {}
+                }
+            }
+        }
+    }
+
     private static func withDescriptor(_ file: String, _ body: (Int32) -> Void) {
         let descriptor = Glibc.open(file, O_RDONLY)
         precondition(descriptor >= 0, "the file is there")
