@@ -228,7 +228,8 @@ extension BatchInserter {
             room.key.hash(seed: builder.seed) == suspect.hash,
             let number = try holder(
                 suspect.unique,
-                among: builder.state.uniques[suspect.unique].firstCandidate(hash: suspect.hash),
+                among: builder.state.uniques[suspect.unique].firstCandidate(
+                    hash: suspect.hash, forCommit: true),
                 except: suspect.number, &builder),
             listsRefusal()
         else { return }

@@ -124,7 +124,8 @@ extension BatchInserter {
         builder.tools.partial?.ask(unique: unique, room.key.bytes)
         if room.probes.entersOtherKeys,
             try holder(
-                unique, among: builder.state.uniques[unique].firstCandidate(hash: hash),
+                unique,
+                among: builder.state.uniques[unique].firstCandidate(hash: hash, forCommit: true),
                 &builder) != nil
         {
             suspects.append((firstRow + row, unique, number, hash))

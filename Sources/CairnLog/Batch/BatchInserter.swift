@@ -367,7 +367,7 @@ struct BatchInserter: ~Copyable {
         {
             partial.ask(unique: index, room.key.bytes)
         }
-        let candidates = builder.state.uniques[index].firstCandidate(hash: hash)
+        let candidates = builder.state.uniques[index].firstCandidate(hash: hash, forCommit: true)
         if candidates.isEmpty { return nil }
         return try find(constraint, row, of: batch, among: candidates, &builder)
     }

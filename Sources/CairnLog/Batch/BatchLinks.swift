@@ -412,7 +412,7 @@ extension BatchInserter {
         else { return nil }
         builder.tools.partial?.ask(unique: unique, room.key.bytes)
         let candidates = builder.state.uniques[unique]
-            .firstCandidate(hash: room.key.hash(seed: builder.seed))
+            .firstCandidate(hash: room.key.hash(seed: builder.seed), forCommit: true)
         guard let number = try holder(unique, among: candidates, &builder),
             let found = builder.entity(tree: entity.tree, number: number),
             builder.catalog.family(of: plan.destination.index).contains(found)

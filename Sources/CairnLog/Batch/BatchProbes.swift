@@ -195,7 +195,7 @@ struct BatchProbes: ~Copyable {
             }
             guard let constraint = identity(row) else { continue }
             var cursor = builder.state.uniques[constraints[constraint].index]
-                .firstCandidate(hash: hashes[place &* count &+ constraint])
+                .firstCandidate(hash: hashes[place &* count &+ constraint], forCommit: true)
             guard let number = cursor.next() else { continue }
             candidates[place].number = number
             builder.state.directories[tree].cells.table.prefetch(number)

@@ -409,7 +409,7 @@ final class BatchUpdater {
     private func enter(_ unique: Int, _ number: UInt32, _ builder: inout CommitBuilder) {
         let hash = key.hash(seed: builder.seed)
         builder.tools.partial?.ask(unique: unique, key.bytes)
-        if !builder.state.uniques[unique].firstCandidate(hash: hash).isEmpty {
+        if !builder.state.uniques[unique].firstCandidate(hash: hash, forCommit: true).isEmpty {
             let suspect = Suspect(unique: unique, number: number, hash: hash)
             noteSuspect(suspect.counted)
             suspects.append(suspect)

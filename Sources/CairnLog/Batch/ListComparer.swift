@@ -251,12 +251,13 @@ struct ListComparer: ~Copyable {
     private mutating func find(_ batch: ColumnBatch, _ row: Int) throws(StoreError) -> UInt32? {
         let column = batch.columns[comparison.key]
         guard let hash = column.keyHash(row, seed: state.hashSeed) else { return nil }
-        return try state.uniques[comparison.unique].firstCandidate(hash: hash).first {
-            number throws(StoreError) in
-            let cell = state.directories[comparison.tree][number]
-            guard !cell.isEmpty, let view = try view(cell.handle) else { return false }
-            return column.isKey(row, view.cells + comparison.key, cell.slot)
-        }
+        return try state.uniques[comparison.unique].firstCandidate(hash: hash, forCommit: true)
+            .first {
+                number throws(StoreError) in
+                let cell = state.directories[comparison.tree][number]
+                guard !cell.isEmpty, let view = try view(cell.handle) else { return false }
+                return column.isKey(row, view.cells + comparison.key, cell.slot)
+            }
     }
 
     /// The view of a block of the entity; nil if the block is of another entity.

@@ -220,7 +220,7 @@ struct NewRowsWriter: ~Copyable {
         _ row: Int, _ hash: UInt64, _ unique: Int, of batch: ColumnBatch, _ entity: Int,
         _ builder: inout CommitBuilder
     ) throws(StoreError) -> UInt32? {
-        let candidates = builder.state.uniques[unique].firstCandidate(hash: hash)
+        let candidates = builder.state.uniques[unique].firstCandidate(hash: hash, forCommit: true)
         guard !candidates.isEmpty, key.load(batch, row: row, catalog.uniques[unique].form)
         else { return nil }
         return try candidates.first { number throws(StoreError) in

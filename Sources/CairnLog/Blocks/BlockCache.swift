@@ -115,11 +115,12 @@ final class BlockCache: Sendable {
         let block = try read()
         return table.withLock { table in
             table.misses += 1
+            let isAlone = isScan && !hasRoom
             if let entry = table.entries[key] {
                 // Another thread was faster: it may have verified columns too.
-                return entry.block.isDamaged ? block : entry.block
+                return isAlone || entry.block.isDamaged ? block : entry.block
             }
-            if isScan && !hasRoom { return block }
+            if isAlone { return block }
             table.entries[key] = Entry(block: block, isUsed: false)
             table.order.append(key)
             block.charge(to: meter)

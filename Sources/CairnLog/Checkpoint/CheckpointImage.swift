@@ -18,7 +18,7 @@
 //
 // Invariants: a record's page is set once, or again if the part could not be read the first time, or if it was
 // compact. A page is freed only when no state has the record any longer, because it
-// is replaced like any other page. A part is loaded by one thread, for which the others wait.
+// is replaced like any other page; the compact one of a partition that became whole is kept. A part is loaded by one thread, for which the others wait.
 // Threads: any; records are read through an atomic.
 
 import CairnFileSystem
@@ -199,7 +199,14 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
 
     /// Loads all parts so that the file is not needed any more, unless `stop` is called during that.
     func loadAll() {
+        // Those first that no other thread is loading.
+        loadAhead(wholly: true)
         for part in parts.indices where !isStopped.load(ordering: .relaxed) { load(part, .whole) }
+    }
+
+    /// Loads all parts so that the file is not needed any more, even after `stop`.
+    func loadWhole() {
+        for part in parts.indices { load(part, .whole) }
     }
 
     /// Loads the parts that no thread is loading, unless `stop` is called during that. Those that cannot be
@@ -212,12 +219,7 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         }
     }
 
-    /// The same, even after `stop`.
-    func loadWhole() {
-        for part in parts.indices { load(part, .whole) }
-    }
-
-    /// Makes `loadAll` end early.
+    /// Makes `loadAll` and `loadAhead` end early.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
     override func makeWhole(record: Int) { load(part(of: record), .whole) }
@@ -323,9 +325,15 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
 
     // MARK: From the file
 
-    /// Lets partitions be read in the mapped file. Called by the creator of the image.
-    func map() {
-        if FileMapping.isSupported { mapping = file.map(at: 0, count: Int(fileLength)) }
+    /// Lets partitions be read in the mapped file. Called before any other thread has the image.
+    ///
+    /// - Parameter isSynced: whether the file is certain to be on the disk. Otherwise it is synced: what the system
+    ///   fails to write later may not be what it reads again.
+    func map(isSynced: Bool) {
+        guard FileMapping.isSupported, isSynced || (try? file.synchronizeData()) != nil else {
+            return
+        }
+        mapping = file.map(at: 0, count: Int(fileLength))
     }
 
     /// Returns the compact header of a partition whose entries can be searched in the mapped file; nil if
@@ -404,7 +412,6 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
         var unpacked: [Page] = []
         unpacked.reserveCapacity(Int(leaves.count))
         var bits: UInt64 = 0
-        var isExpected = false
         for index in 0..<Int(leaves.count) {
             let differences = UnsafeRawBufferPointer(
                 rebasing: bytes[index * PageSize.large.bytes..<(index + 1) * PageSize.large.bytes])
@@ -417,8 +424,6 @@ final class CheckpointImage: LatePages, @unchecked Sendable {
                 continue
             }
             bits = start
-            if !isExpected { pages.expect(Int(leaves.count) - index, .large) }
-            isExpected = true
             let page = pages.allocate(.large)
             for slot in 0..<512 {
                 bits &+= Self.word(slot, of: differences)

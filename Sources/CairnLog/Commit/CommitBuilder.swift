@@ -166,12 +166,13 @@ package struct CommitBuilder: ~Copyable {
             partial.ask(unique: unique, key.bytes)
         }
         var other = KeyBuffer()
-        return try state.uniques[unique].firstCandidate(hash: key.hash(seed: seed)).first {
-            candidate throws(StoreError) in
-            guard candidate != number, try loadKey(of: candidate, unique: unique, into: &other)
-            else { return false }
-            return other.equals(key)
-        }
+        return try state.uniques[unique].firstCandidate(hash: key.hash(seed: seed), forCommit: true)
+            .first {
+                candidate throws(StoreError) in
+                guard candidate != number, try loadKey(of: candidate, unique: unique, into: &other)
+                else { return false }
+                return other.equals(key)
+            }
     }
 
     /// Loads the key that a live row has in a unique index; false if it has none.

@@ -206,7 +206,11 @@ package final class Engine: Sendable {
             guard let engine = link.engine else { return }
             for upkeep in engine.upkeeps { upkeep.noteRelease(engine) }
         }
-        if options.mapsFiles, !opened.files.isShared { image?.map() }
+        // Whoever closed the store had synced its checkpoints before; beside other processes that is unknown.
+        let isClosed = opened.report.wasClosed
+        if options.mapsFiles, !opened.files.isShared, isClosed || opened.hasLease {
+            image?.map(isSynced: isClosed)
+        }
         image?.loadsRest = { [link] in link.engine?.scheduleLoading(wholly: false) }
         for upkeep in upkeeps { upkeep.begin(self) }
         if lease.isHeld { endOpening() }

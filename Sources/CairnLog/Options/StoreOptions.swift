@@ -96,7 +96,7 @@ public struct LogStoreOptions: Sendable {
     /// nil = a sixteenth of the memory that the process may use, at most 1 GiB. Each store has its own cache, which takes
     /// no more than the store needs: set a smaller size where many large stores are open.
     public var cacheBytes: Int?
-    /// Whether blocks, and unique indexes until they are changed, are read from mapped files. They are not copied then, so
+    /// Whether blocks, and unique indexes until the store is changed, are read from mapped files. They are not copied then, so
     /// that the first read of a block in the system's cache takes a third of the time, and the system can share and
     /// reclaim their memory, which does not count toward ``cacheBytes``; the system's page tables take 2 MB for each
     /// gigabyte that was read. Only what is synced is mapped.
@@ -104,7 +104,7 @@ public struct LogStoreOptions: Sendable {
     /// What a disk cannot read is reported as an error, and what it reads is verified, when it is read first. If the
     /// system reclaims the memory after that, it reads it again on its own: if the disk fails then, or if another program
     /// truncates the file, the process ends with the signal SIGBUS, and bytes that another program overwrites are read
-    /// without an error. The store is not damaged by either. false = blocks are copied into memory of the process.
+    /// without an error. false = blocks are copied into memory of the process.
     ///
     /// Linux 5.14 and newer, and not on disks that other machines may share; elsewhere blocks are copied.
     public var mapsFiles = true

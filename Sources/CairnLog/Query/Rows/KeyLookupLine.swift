@@ -96,7 +96,7 @@ final class KeyLookupLine {
     private static let itemsOfRound = 64
 
     /// The batches of so many items are kept for the next request.
-    private static let keptItems = 2
+    private static let keptItems = 1
 
     /// - Parameter position: the position of the first key.
     init(

@@ -27,7 +27,7 @@ class LatePages: @unchecked Sendable {
     /// Reads the part that contains a record's page, and sets the pages of all its records.
     func load(record: Int) { preconditionFailure("subclasses must override this") }
 
-    /// Does the same as `load`, but the record's page will be whole.
+    /// Does the same as `load`, but the page of a partition's record will be whole.
     func makeWhole(record: Int) { preconditionFailure("subclasses must override this") }
 
     /// Tries again to load unreadable parts, as a disk error may be temporary.

@@ -85,8 +85,9 @@ struct HashPartition {
             count < capacity
         else { return nil }
         let partition = make(capacity: capacity, in: &pages)
-        // They come in the order of their slots, so most belong in their home slot or after the previous
-        // entry. All slots from `run` up to `next` are full: an entry whose home is there belongs after them.
+        // They are sorted by hash, or in the order of their slots, so most belong in their home slot or after the
+        // previous entry. All slots from `run` up to `next` are full: an entry whose home is there belongs after
+        // them.
         var run = 0
         var next = 0
         var page = 0
@@ -113,8 +114,8 @@ struct HashPartition {
                     continue
                 }
             }
-            // Entries that wrapped around to the beginning come first, and are put where the last ones would
-            // be.
+            // Entries that do not fit before the end wrap around to the beginning; those that did when the
+            // checkpoint was written may come first, and are put where the last ones would be.
             if start == capacity { (start, run) = (0, 0) }
             let slot = partition.emptySlot(from: start)
             partition.put(value, into: slot)
@@ -339,17 +340,18 @@ struct HashPartition {
                 let home = home(UInt32(truncatingIfNeeded: value), bits: bits)
                 if home > page &* 64 &+ slot {
                     wrapped.append(value)
-                } else {
+                } else if count < entries.count {
                     entries[count] = value
                     count &+= 1
                 }
             }
         }
+        precondition(
+            count + wrapped.count == entries.count, "a table contains as many entries as it counts")
         for value in wrapped {
             entries[count] = value
             count += 1
         }
-        precondition(count == entries.count, "a table contains as many entries as it counts")
         SortedPartition.sort(entries)
     }
 

@@ -211,10 +211,13 @@ package struct UniqueIndex: BitwiseCopyable, Sendable {
     }
 
     /// Returns the candidates for a hash. The index must not change during the iteration.
+    ///
+    /// - Parameter forCommit: whether a commit depends on the answer, which then comes from verified memory of the
+    ///   process instead of the mapped file, and will often change the partition.
     @inline(__always)
-    func firstCandidate(hash: UInt64) -> Cursor {
+    func firstCandidate(hash: UInt64, forCommit: Bool = false) -> Cursor {
         let half = UInt32(truncatingIfNeeded: hash)
-        let header = searchableHeader(of: half)
+        let header = forCommit ? self.header(of: half) : searchableHeader(of: half)
         if header.isNone { return Cursor(half: half) }
         if LatePage.isCompact(header) {
             return Cursor(SortedPartition(header), half: half, bits: partitionBits)
