@@ -135,6 +135,30 @@ struct CompactPartsTests {
         }
     }
 
+    @Test("What was damaged before it was read is taken from the log (CK1)")
+    func damaged() throws {
+        try withTemporaryDirectory { folder in
+            let path = folder.filePath.appending("store")
+            let ranks = try Self.make(path)
+            let store = try Self.open(path)
+            let files = POSIXFileSystem()
+            let name = try #require(
+                try files.list(path).first { $0.hasPrefix("checkpoint") })
+            let file = try files.open(path.appending(name), .readWrite)
+            var random = RandomSource()
+            var place = UInt64(CheckpointHeader.size)
+            while place < (try file.size()) {
+                var byte = UInt8(truncatingIfNeeded: random.next())
+                try withUnsafeBytes(of: &byte) { try file.write($0, at: place) }
+                place += .random(in: 1...2000, using: &random)
+            }
+            try Self.expect(store, ranks, step: 31, "damaged")
+            #expect(store.engine.image?.failure == nil)
+            #expect(try store.check().findings.isEmpty)
+            try store.close()
+        }
+    }
+
     @Test("Threads that read them find the same rows while others make them whole")
     func threads() throws {
         try withTemporaryDirectory { folder in
