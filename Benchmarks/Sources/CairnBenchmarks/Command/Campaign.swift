@@ -67,8 +67,6 @@ struct Campaign {
             }
             if workload.changes {
                 try FileManager.default.copyItem(atPath: source, toPath: place)
-                // Or the first commit would write the whole copy to the disk.
-                Folder.sync(place)
                 Folder.synchronize(place)
             } else {
                 place = source

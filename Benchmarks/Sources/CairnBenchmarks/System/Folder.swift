@@ -43,11 +43,6 @@ enum Folder {
         }
     }
 
-    /// Writes the files to the disk.
-    static func sync(_ folder: String) {
-        for file in files(folder) { withDescriptor(file) { fsync($0) } }
-    }
-
     /// Reads the files, so that they are in the system's memory: it may have given that to others.
     static func readIntoMemory(_ folder: String) {
         withUnsafeTemporaryAllocation(byteCount: 1 << 20, alignment: 4096) { piece in
